@@ -1,7 +1,7 @@
 """The base of all components of this library: files, and the arithmetic of the network."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -97,13 +97,11 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
         lines = [_digest_line(file) + b"\n" for file in files if file.is_file()]
         (Path(path) / DIGESTS_FILE).write_bytes(b"".join(lines))
 
-    @contextmanager
-    def _stored(self, model: Model[Any, Any]) -> Iterator[None]:
-        """Make a context in which a model is saved, in float16 if ``half_precision_weights`` is set."""
+    def _stored(self, model: Model[Any, Any]) -> AbstractContextManager[None]:
+        """Return the context to save a model in, in float16 if ``half_precision_weights`` is set."""
         from ..models.network_shim import half_precision
 
-        with half_precision(model) if self.half_precision_weights else nullcontext():
-            yield
+        return half_precision(model) if self.half_precision_weights else nullcontext()
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "SavedPipe":
         """Load from a folder. Raises ValueError if a file is missing or damaged."""

@@ -159,13 +159,9 @@ class SentenceFinder:
 
         inner: ``SENT_START`` of all tokens of the Doc but the first.
         """
-        if (
-            self.trained is None
-            or self.pipe.sentences == "given"
-            or (self.pipe.sentences == "auto" and 1 in inner)
-        ):
-            return False
-        return 0 in inner
+        setting = self.pipe.sentences
+        is_settled = setting == "given" or (setting == "auto" and 1 in inner)
+        return self.trained is not None and not is_settled and 0 in inner
 
     def log_odds(self, docs: Sequence[Doc]) -> list[DoubleArray]:
         """Return the log-odds that a sentence starts at each word of each Doc, float [words].
@@ -174,7 +170,7 @@ class SentenceFinder:
         starts.
         """
         assert self.pipe.boundaries is not None
-        of_docs: list[DoubleArray] = []
+        by_doc: list[DoubleArray] = []
         for batch in _doc_batches(docs):
             segmentation = segment(batch)
             texts, white_space = self._texts(batch, segmentation)
@@ -186,8 +182,8 @@ class SentenceFinder:
                 | _is_inner(batch, segmentation)
             )
             log_odds[ruled_out | (segmentation.sent_start[segmentation.words] == -1)] = -np.inf
-            of_docs += np.split(log_odds, np.cumsum(texts.lengths)[:-1])
-        return of_docs
+            by_doc += np.split(log_odds, np.cumsum(texts.lengths)[:-1])
+        return by_doc
 
     def _texts(self, docs: Sequence[Doc], segmentation: Segmentation) -> tuple[Texts, WhiteSpace]:
         """Return the input of the network of boundaries, and the white space of the Docs."""

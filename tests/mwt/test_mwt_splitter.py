@@ -75,16 +75,20 @@ def test_words_of_the_treebank_are_learned(nlp: Language):
     assert scores == {"mwt_f": 1.0}
 
 
-def test_text_and_offsets_are_as_without(nlp: Language):
-    text = "La casa della nonna\n vuol  dirlo"
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("La casa della nonna\n vuol  dirlo", ["della=di+la", "dirlo=dir+lo"]),
+        ("vuol salutargli", ["salutargli=salutar+gli"]),  # was never seen
+        ("a" * 5000 + "lo", []),  # a very long token stays whole
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_tokens_are_split_and_text_and_offsets_stay(nlp: Language, text: str, expected: list[str]):
     doc = nlp(text)
     assert doc.text == text
-    assert split(doc) == ["della=di+la", "dirlo=dir+lo"]
+    assert split(doc) == expected
     assert all(text[token.idx : token.idx + len(token)] == token.text for token in doc)
-
-
-def test_a_split_fits_a_token_that_was_never_seen(nlp: Language):
-    assert split(nlp("vuol salutargli")) == ["salutargli=salutar+gli"]
 
 
 def test_special_cases_are_marked(nlp: Language):
@@ -171,10 +175,6 @@ def test_processes_give_the_same_words(nlp: Language):
     assert [split(doc) for doc in nlp.pipe(texts, n_process=2, batch_size=2)] == [
         *map(split, map(nlp, texts))
     ]
-
-
-def test_a_token_that_is_very_long_stays_whole(nlp: Language):
-    assert split(nlp("a" * 5000 + "lo")) == []
 
 
 def test_results_do_not_depend_on_the_batch(nlp: Language):

@@ -41,13 +41,8 @@ def test_sentences_lose_the_punctuation_at_their_end():
     assert [token.text for token in found.predicted] == words
     for doc in (found.reference, found.predicted):
         assert [token.i for token in doc if token.is_sent_start] == [0, 3]
-    assert tree_of(found.reference) == [
-        (1, "nsubj"),
-        (1, "root"),
-        (1, "obj"),
-        (4, "nsubj"),
-        (4, "root"),
-    ]
+    tree = [(1, "nsubj"), (1, "root"), (1, "obj"), (4, "nsubj"), (4, "root")]
+    assert tree_of(found.reference) == tree
     assert [token.pos_ for token in found.reference] == ["PRON", "VERB", "PRON", "NOUN", "VERB"]
     assert not found.predicted.has_annotation("DEP")
 
@@ -71,12 +66,9 @@ def test_the_level_is_the_share_of_the_sentences():
     n_changed = sum(len(next(augment(NLP, example)).reference) == 2 for _ in range(1000))
     assert 250 < n_changed < 350
     augment = make_running_text(drop_punct=0.0, drop_all_punct=0.5)
-    found = {len(next(augment(NLP, example_of(TWO))).reference) for _ in range(20)}
-    # All sentences of a Doc are changed, or none.
-    assert found == {
-        len(example_of(TWO).reference),
-        len(next(make_running_text(drop_punct=1.0)(NLP, example_of(TWO))).reference),
-    }
+    lengths = {len(next(augment(NLP, example_of(TWO))).reference) for _ in range(20)}
+    # All sentences of a Doc are changed, or none. Three of the 8 tokens are final punctuation.
+    assert lengths == {8, 5}
 
 
 def test_the_seed_fixes_the_choice():
@@ -119,14 +111,10 @@ def test_the_word_before_the_gap_has_its_white_space():
     assert rewrite(doc, segments_of(doc, np.array([True, False, True]))).text == "a b"
 
 
-def test_examples_with_other_tokens_stay():
+def test_examples_with_other_tokens_or_entities_stay():
     gold = gold_doc(NLP.vocab, read_treebank(TWO))
     example = Example(Doc(NLP.vocab, words=["".join(t.text for t in gold)]), gold)
     assert augmented(example) is example
-
-
-def test_examples_with_entities_stay():
-    gold = gold_doc(NLP.vocab, read_treebank(TWO))
     gold.ents = [gold.char_span(0, 3, label="X")]
     example = Example(unparsed_copy(gold, []), gold)
     assert augmented(example) is example

@@ -151,11 +151,8 @@ def test_boundaries_that_are_set_or_ruled_out_stay():
 
 def test_texts_without_white_space_or_words():
     nlp = layout_nlp("sentencizer")
-    assert [sentences_of(doc) for doc in nlp.pipe(["", "\n\n", "Go on. Now"])] == [
-        [],
-        [""],
-        ["Go on.", "Now"],
-    ]
+    docs = nlp.pipe(["", "\n\n", "Go on. Now"])
+    assert [sentences_of(doc) for doc in docs] == [[], [""], ["Go on.", "Now"]]
     assert starts_of(layout_nlp()("Go on. Now"))[1:] == [0, 0, 0]
 
 
