@@ -71,25 +71,6 @@ def test_the_parser_alone_gives_sentences_and_trees(nlp: Language):
     assert tree_of(copy(unsplit(nlp, 0, 3, 7))) == tree_of(doc)
 
 
-def test_what_a_doc_says_of_boundaries_stays(nlp: Language):
-    parser = parser_of(nlp)
-    second, third = len(SENTENCES[0]), len(SENTENCES[0]) + len(SENTENCES[3])
-    ruled_out = unsplit(nlp, 0, 3, 7)
-    ruled_out[second].is_sent_start = False
-    partial = unsplit(nlp, 0, 3, 7)
-    partial[1].is_sent_start = True
-    for setting, of_ruled_out, of_partial in (
-        ("given", [0], [0, 1]),
-        ("auto", [0, third], [0, 1]),
-        ("predicted", [0, third], [0, 1, second, third]),
-    ):
-        parser.sentences = setting
-        assert starts_of(nlp(ruled_out.copy())) == of_ruled_out
-        assert starts_of(nlp(partial.copy())) == of_partial
-    with pytest.raises(ValueError, match=r"E411.*some"):
-        parser.sentences = "some"
-
-
 def test_white_space_never_starts_a_found_sentence(nlp: Language):
     words = ["\n", *words_of(0), "\n\n", " ", *words_of(3), "\n"]
     parser_of(nlp).cfg[THRESHOLD] = -np.inf
@@ -270,20 +251,27 @@ def test_an_encoder_finds_the_sentences_that_it_reads(saved_with_encoder: Path):
     np.testing.assert_allclose(np.concatenate(again), together)
 
 
-def test_what_a_doc_says_of_boundaries_stays_with_an_encoder(saved_with_encoder: Path):
-    nlp = spacy.load(saved_with_encoder)
-    encoder: Any = nlp.get_pipe("g2g_encoder")
+@pytest.mark.parametrize(("folder", "name"), [("saved", "g2g_parser"), ("saved_with_encoder", "g2g_encoder")])
+def test_what_a_doc_says_of_boundaries_stays(folder: str, name: str, request: pytest.FixtureRequest):
+    nlp = spacy.load(request.getfixturevalue(folder))
+    pipe: Any = nlp.get_pipe(name)
     second, third = len(SENTENCES[0]), len(SENTENCES[0]) + len(SENTENCES[3])
-    partial, ruled_out = unsplit(nlp, 0, 3, 7), unsplit(nlp, 0, 3, 7)
-    partial[1].is_sent_start = True
+    ruled_out, partial = unsplit(nlp, 0, 3, 7), unsplit(nlp, 0, 3, 7)
     ruled_out[second].is_sent_start = False
-    assert starts_of(nlp(partial.copy())) == [0, 1]
-    assert starts_of(nlp(ruled_out.copy())) == [0, third]
-    encoder.sentences = "predicted"
-    assert starts_of(nlp(partial.copy())) == [0, 1, second, third]
-    encoder.sentences = "given"
+    partial[1].is_sent_start = True
+    for setting, of_ruled_out, of_partial in (
+        ("auto", [0, third], [0, 1]),
+        ("predicted", [0, third], [0, 1, second, third]),
+        ("given", [0], [0, 1]),
+    ):
+        pipe.sentences = setting
+        assert starts_of(nlp(ruled_out.copy())) == of_ruled_out
+        assert starts_of(nlp(partial.copy())) == of_partial
+    parser_of(nlp)._warned_unset = False
     with pytest.warns(UserWarning, match="W801"):
         nlp(unsplit(nlp, 0, 3))
+    with pytest.raises(ValueError, match=r"E411.*some"):
+        pipe.sentences = "some"
 
 
 def test_parsers_behind_an_encoder_leave_sentences_to_it(saved_with_encoder: Path):
