@@ -20,7 +20,7 @@ from .treebank_settings import papers_treebanks
 ROOT = Path(__file__).parent.parent
 
 
-def run(treebank: str, workflow: str, options: Sequence[str]) -> bool:
+def run(treebank: str, *, workflow: str, options: Sequence[str]) -> bool:
     """Run a workflow for a treebank; return whether it succeeded."""
     command = [sys.executable, "-m", "spacy", "project", "run", workflow, str(ROOT)]
     done = subprocess.run([*command, "--vars.treebank", treebank, *options], check=False)
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> None:
     failed = []
     for treebank in papers_treebanks():
         # A workflow needs the workflows before it.
-        if not all(run(treebank, workflow, options) for workflow in workflows):
+        if not all(run(treebank, workflow=workflow, options=options) for workflow in workflows):
             failed.append(treebank)
             msg.fail(f"{treebank} failed")
     if failed:

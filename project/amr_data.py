@@ -57,7 +57,7 @@ class Part:
     ids: tuple[str, ...] = ()
 
 
-def choose_parts(data: str, sources: Mapping[str, str], ids: Mapping[str, str]) -> dict[str, Part]:
+def choose_parts(data: str, sources: Mapping[str, str], *, ids: Mapping[str, str]) -> dict[str, Part]:
     """Return the source of each set.
 
     data: Source of all sets.
@@ -190,7 +190,7 @@ def _id(block: str) -> str:
     return read_metadata(line for line in comments if line.startswith("#")).get("id", "")
 
 
-def convert(folder: Path, output: Path, words: str, lang: str) -> None:
+def convert(folder: Path, *, output: Path, words: str, lang: str) -> None:
     """Write the fetched sets as .spacy files, without the AMRs that can't be read.
 
     folder: Folder that ``fetch`` made.
@@ -236,13 +236,13 @@ def main(given: list[str] | None = None) -> None:
     with user_errors():
         if args.command == "convert":
             with one_at_a_time(args.output):
-                convert(args.folder, args.output, args.words, args.lang)
+                convert(args.folder, output=args.output, words=args.words, lang=args.lang)
             return
         sources = {split: getattr(args, split) for split in SPLITS}
         ids = {split: getattr(args, f"{split}_ids") for split in SPLITS}
         data_license = "" if args.license in UNSET else args.license
         with one_at_a_time(args.folder):
-            fetch(args.name, args.folder, choose_parts(args.data, sources, ids), data_license)
+            fetch(args.name, args.folder, choose_parts(args.data, sources, ids=ids), data_license)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ LEARNED, HELD_OUT, PREDICTED = "learned.spacy", "held_out.spacy", "predicted.spa
 SETTINGS = ("encoder", "lang", "steps", "epochs", "folds", "block", "seed")
 
 
-def deal(n_docs: int, n_folds: int, block: int, seed: int) -> list[list[int]]:
+def deal(n_docs: int, *, n_folds: int, block: int, seed: int) -> list[list[int]]:
     """Return the sorted numbers of the Docs in each fold.
 
     Blocks of successive Docs are shuffled and dealt to the folds in turn.
@@ -91,7 +91,7 @@ def without_tree(doc: Doc) -> Doc:
     return copy
 
 
-def las(predicted: Sequence[Doc], gold: Sequence[Doc]) -> float:
+def las(predicted: Sequence[Doc], *, gold: Sequence[Doc]) -> float:
     """Return the labeled attachment score in percent; 0 without gold trees."""
     pairs = zip(predicted, gold, strict=True)
     return 100 * (score_ud(Example(doc, reference) for doc, reference in pairs)["ud_las"] or 0.0)
@@ -109,7 +109,7 @@ def read_predicted(folder: Path, gold: Sequence[Doc], vocab: Vocab) -> list[Doc]
 
 
 def parse_fold(
-    folder: Path, learned: Sequence[Doc], held_out: Sequence[Doc], args: argparse.Namespace
+    folder: Path, learned: Sequence[Doc], *, held_out: Sequence[Doc], args: argparse.Namespace
 ) -> None:
     """Train a parser on some Docs, parse the others, and delete the parser.
 
@@ -120,10 +120,10 @@ def parse_fold(
     """
     write_docs(learned, folder / LEARNED)
     write_docs([without_tree(doc) for doc in held_out], folder / HELD_OUT)
-    path = choose_config(args.config, args.encoder)
+    path = choose_config(args.config, encoder=args.encoder)
     config = load_config(path)
     batches = count_corpus(folder / LEARNED, config, args.lang)["batches"] if args.epochs else 0
-    settings = overrides(used_encoder(config, args.encoder), args.lang)
+    settings = overrides(used_encoder(config, args.encoder), lang=args.lang)
     settings |= step_settings(config, choose_steps(args.steps, args.epochs, batches))
     settings |= {"paths.train": str(folder / LEARNED), "paths.dev": args.dev}
     pipeline_config(path, settings).to_disk(folder / CONFIG, interpolate=False)
@@ -139,7 +139,7 @@ def check_settings(work: Path, args: argparse.Namespace) -> None:
 
     Raises SystemExit if the folder has folds of other settings.
     """
-    config = choose_config(args.config, args.encoder)
+    config = choose_config(args.config, encoder=args.encoder)
     files = {"train": args.train, "dev": args.dev, "config": config}
     settings = {name: sha256_of(Path(path)) for name, path in files.items()}
     settings |= {name: getattr(args, name) for name in SETTINGS}
@@ -161,7 +161,7 @@ def jackknife(args: argparse.Namespace) -> float:
     args.lang, args.encoder = choose_language(args.lang, source), choose_encoder(args.encoder, source)
     vocab = spacy.blank(args.lang).vocab
     gold = list(read_gold_docs(corpus_files(args.train), vocab))
-    folds = deal(len(gold), args.folds, args.block, args.seed)
+    folds = deal(len(gold), n_folds=args.folds, block=args.block, seed=args.seed)
     work = args.work or args.output.with_suffix(".folds")
     check_settings(work, args)
     predicted: dict[int, Doc] = {}
@@ -171,13 +171,13 @@ def jackknife(args: argparse.Namespace) -> float:
         learned = [doc for i, doc in enumerate(gold) if i not in inside]
         msg.divider(f"Fold {k} of {len(folds)}: learns from {len(learned)} Docs, parses {len(fold)}")
         if not (folder / PREDICTED).exists():
-            parse_fold(folder, learned, held_out, args)
+            parse_fold(folder, learned, held_out=held_out, args=args)
         docs = read_predicted(folder, held_out, vocab)
-        msg.good(f"Fold {k}: LAS {las(docs, held_out):.2f}")
+        msg.good(f"Fold {k}: LAS {las(docs, gold=held_out):.2f}")
         predicted.update(zip(fold, docs, strict=True))
     docs = [predicted[i] for i in range(len(gold))]
     write_docs(docs, args.output)
-    score = las(docs, gold)
+    score = las(docs, gold=gold)
     msg.good(f"{args.output}: {len(docs)} Docs, LAS {score:.2f}")
     return score
 

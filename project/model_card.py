@@ -60,7 +60,7 @@ AMR_NOTES = (
 
 
 def complete_meta(
-    meta: Mapping[str, Any], facts: Mapping[str, Any], scores: Mapping[str, Any], size: int
+    meta: Mapping[str, Any], *, facts: Mapping[str, Any], scores: Mapping[str, Any], size: int
 ) -> dict[str, Any]:
     """Return the pipeline's meta with description, licenses, sources, scores and facts.
 

@@ -27,7 +27,7 @@ NAME, VERSION = re.compile(r"[a-z]{2,3}(_[A-Za-z0-9]+)+"), re.compile(r"[0-9][A-
 SETS = ("dev", "test", "dev_raw", "test_raw")
 
 
-def stage(model: Path, data: Path, metrics: Path, folder: Path, name: str, version: str) -> None:
+def stage(model: Path, *, data: Path, metrics: Path, folder: Path, name: str, version: str) -> None:
     """Copy a pipeline, by hard links if possible, and add its card.
 
     model: Folder of the pipeline.
@@ -47,7 +47,7 @@ def stage(model: Path, data: Path, metrics: Path, folder: Path, name: str, versi
     scores = {split: found for split, found in scores.items() if found}
     size = sum(file.stat().st_size for file in model.rglob("*") if file.is_file())
     meta |= {"name": name, "version": version}
-    meta = complete_meta(meta, facts, scores, size)
+    meta = complete_meta(meta, facts=facts, scores=scores, size=size)
     _write(folder / "meta.json", json.dumps(meta, indent=2, ensure_ascii=False) + "\n")
     _write(folder / "README.md", model_card(meta))
     licenses = sorted(data.rglob("LICENSE*"))
@@ -70,7 +70,7 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf8")
 
 
-def check_names(name: str, version: str) -> None:
+def check_names(name: str, *, version: str) -> None:
     """Raise SystemExit for a name or version that could lead out of a folder, or into a generated file."""
     for what, value, pattern in (("name", name, NAME), ("version", version, VERSION)):
         if not pattern.fullmatch(value):
@@ -88,7 +88,7 @@ def make_package(args: argparse.Namespace) -> None:
     made = sources_of(inputs, name=args.name, version=args.version)
     lang = read_json(args.model / "meta.json")["lang"]
     name = args.name if args.name.startswith(f"{lang}_") else f"{lang}_{args.name}"
-    check_names(name, args.version)
+    check_names(name, version=args.version)
     output = args.output / f"{name}-{args.version}"
     if is_up_to_date(output, made):
         return
@@ -98,11 +98,11 @@ def make_package(args: argparse.Namespace) -> None:
     try:
         stage(
             args.model,
-            args.folder,
-            args.metrics,
-            unfinished / "pipeline",
-            name.removeprefix(f"{lang}_"),
-            args.version,
+            data=args.folder,
+            metrics=args.metrics,
+            folder=unfinished / "pipeline",
+            name=name.removeprefix(f"{lang}_"),
+            version=args.version,
         )
         package(unfinished / "pipeline", unfinished, create_sdist=False, create_wheel=True, silent=False)
         if not list((unfinished / output.name / "dist").glob("*.whl")):

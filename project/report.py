@@ -56,7 +56,7 @@ class Run:
         tag = self.treebank.get("tag", "")
         return f"{self.name} {tag}".strip()
 
-    def percent(self, kind: str, split: str, metric: str) -> float | None:
+    def percent(self, kind: str, *, split: str, metric: str) -> float | None:
         """Return a score in percent; None if it is not known, or of tags and lemmas of which none is right.
 
         A pipeline without a component that writes them has none, and a treebank may have none.
@@ -157,7 +157,7 @@ def _beside_papers(
     numbers: dict[str, list[list[float | None]]] = {}
     for run in runs:
         treebank = run.treebank.get("treebank", "")
-        ours = [run.percent(kind, "test", name) for kind in kinds]
+        ours = [run.percent(kind, split="test", metric=name) for kind in kinds]
         theirs = [
             value for table in tables for value in table["rows"].get(treebank, [None] * len(table["columns"]))
         ]
@@ -183,7 +183,7 @@ def _own_rows(
 ) -> tuple[Table, list[tuple[str, int]]]:
     rows = [("treebank", *(metric for _ in kinds for metric in metrics))]
     for run in runs:
-        values = [run.percent(kind, split, metric) for kind in kinds for metric in metrics]
+        values = [run.percent(kind, split=split, metric=metric) for kind in kinds for metric in metrics]
         if any(value is not None for value in values):
             rows.append((run.title, *map(_number, values)))
     return rows, [("", 1), *((kind, len(metrics)) for kind in kinds)]

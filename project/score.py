@@ -37,7 +37,7 @@ AMR_SCORES = {"Smatch": "smatch", "Concepts": "amr_concepts"}
 
 
 def score_once(
-    model_digest: str, gold: Path, output: Path, write: Callable[[], None], **settings: Any
+    model_digest: str, gold: Path, *, output: Path, write: Callable[[], None], **settings: Any
 ) -> None:
     """Write the scores of one set, unless they are up to date.
 
@@ -53,13 +53,13 @@ def score_once(
         record_sources(output, made)
 
 
-def write_trees(model: Path, gold: Path, output: Path, **options: Any) -> None:
+def write_trees(model: Path, *, gold: Path, output: Path, **options: Any) -> None:
     """Write and print the scores of trees. Options are those of `g2g evaluate`."""
     msg.info(f"{gold.name}: {output}")
     evaluate(str(model), gold, output=output, **options)
 
 
-def write_amrs(model: Path, gold: Path, output: Path) -> None:
+def write_amrs(model: Path, *, gold: Path, output: Path) -> None:
     """Write and print Smatch and the scores of concepts, on gold words and sentences."""
     nlp = spacy.load(model)
     found = nlp.evaluate(list(make_amr_corpus(gold)(nlp)))
@@ -100,10 +100,17 @@ def score_sets(args: argparse.Namespace) -> None:
             if not gold or not gold.exists():
                 output.unlink(missing_ok=True)
             elif args.amrs:
-                score_once(model_digest, gold, output, partial(write_amrs, args.model, gold, output))
+                score_once(
+                    model_digest,
+                    gold,
+                    output=output,
+                    write=partial(write_amrs, args.model, gold=gold, output=output),
+                )
             else:
-                write = partial(write_trees, args.model, gold, output, gpu_id=args.gpu, raw=raw, **options)
-                score_once(model_digest, gold, output, write, raw=raw, **options)
+                write = partial(
+                    write_trees, args.model, gold=gold, output=output, gpu_id=args.gpu, raw=raw, **options
+                )
+                score_once(model_digest, gold, output=output, write=write, raw=raw, **options)
 
 
 def write_facts(args: argparse.Namespace, run: str) -> None:

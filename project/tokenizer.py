@@ -35,7 +35,7 @@ RULES = {"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}}
 
 
 def make_tokenizer(
-    train: Path, output: Path, *, lang: str, dev: Path | None = None
+    train: Path, *, output: Path, lang: str, dev: Path | None = None
 ) -> dict[str, tuple[TokenCounts, TokenCounts]]:
     """Make a tokenizer and save it as an empty pipeline.
 
@@ -92,12 +92,12 @@ def special_cases(sentences: Iterable[ConlluSentence]) -> dict[str, list[dict[in
     return cases
 
 
-def tokenize_once(train: Path, output: Path, lang: str, dev: Path | None) -> None:
+def tokenize_once(train: Path, *, output: Path, lang: str, dev: Path | None) -> None:
     """Make a tokenizer and print its scores, unless it is up to date; see ``make_tokenizer``."""
     sources = sources_of({"train": train}, lang=lang)
     if is_up_to_date(output, sources):
         return
-    scores = make_tokenizer(train, output, lang=lang, dev=dev)
+    scores = make_tokenizer(train, output=output, lang=lang, dev=dev)
     record_sources(output, sources)
     for name, (before, after) in scores.items():
         msg.good(f"{output}: F1 of tokens on {name} {100 * after.f1:.2f}, before {100 * before.f1:.2f}")
@@ -115,7 +115,7 @@ def main() -> None:
     with user_errors():
         lang = choose_language(args.lang, read_source(args.train.parent))
         if args.rules or get_lang_class(lang).default_config["nlp"]["tokenizer"] == RULES["nlp"]["tokenizer"]:
-            tokenize_once(args.train, args.output, lang, args.dev)
+            tokenize_once(args.train, output=args.output, lang=lang, dev=args.dev)
         else:
             msg.info(f"spaCy's tokenizer for {lang} has no rules: it is used as it is")
 

@@ -183,7 +183,7 @@ def train(args: argparse.Namespace) -> None:
     lang, encoder = choose_language(args.lang, source), choose_encoder(args.encoder, source)
     parser = next((path for path in args.parser if path not in UNSET), "")
     train_parsed = "" if args.train_parsed in UNSET else args.train_parsed
-    path = choose_config(args.config, encoder, parser)
+    path = choose_config(args.config, encoder=encoder, parser=parser)
     config = load_config(path)
     encoder = encoder if parser else used_encoder(config, encoder)
     has_tokenizer = Path(args.tokenizer).exists() and has_setting(config, "paths.tokenizer")
@@ -199,7 +199,7 @@ def train(args: argparse.Namespace) -> None:
     trained = args.output / BEST
     if is_up_to_date(trained, sources):
         return
-    settings = overrides("" if parser else encoder, lang) | steps
+    settings = overrides("" if parser else encoder, lang=lang) | steps
     settings |= {"paths.train": str(args.train), "paths.dev": str(args.dev)}
     if has_tokenizer:
         settings["paths.tokenizer"] = args.tokenizer
@@ -210,7 +210,7 @@ def train(args: argparse.Namespace) -> None:
         lang = str(nlp.lang)
         settings |= {"paths.parser": parser, "nlp.lang": lang}
         config = refiner_config(pipeline_config(path, settings), nlp, encoder)
-        encoder = refiner_encoder(config, parser, encoder)
+        encoder = refiner_encoder(config, parser, encoder=encoder)
     else:
         config = pipeline_config(path, settings)
     tell_treebanks_apart(config, source)

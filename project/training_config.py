@@ -37,7 +37,7 @@ def has_setting(config: Mapping[str, Any], setting: str) -> bool:
     return True
 
 
-def choose_config(config: str, encoder: str, parser: str = "") -> Path:
+def choose_config(config: str, *, encoder: str, parser: str = "") -> Path:
     """Return the given config's path, or the default for a refiner, an encoder, or neither."""
     if config not in UNSET:
         return Path(config)
@@ -56,7 +56,7 @@ def used_encoder(config: Config, encoder: str) -> str:
     return encoder if encoder not in UNSET else config["paths"]["encoder"] or ""
 
 
-def overrides(encoder: str, lang: str, steps: int = 0) -> dict[str, Any]:
+def overrides(encoder: str, *, lang: str, steps: int = 0) -> dict[str, Any]:
     """Return settings that replace the config's.
 
     encoder: Encoder to start from; empty for the config's.
@@ -147,7 +147,7 @@ def tell_treebanks_apart(config: Config, source: Mapping[str, Any]) -> None:
         model["tag_attr"] = TREEBANK_KEY
 
 
-def refiner_encoder(config: Config, parser: str, encoder: str) -> str:
+def refiner_encoder(config: Config, parser: str, *, encoder: str) -> str:
     """Return the encoder that a refiner starts from, by its config (see ``refiner_config``); "" for none."""
     source = config["initialize"]["components"][REFINER]["encoder"]
     if "component" in source:

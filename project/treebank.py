@@ -51,7 +51,7 @@ TERMS = {
 }  # fmt: skip
 
 
-def download(base: str, treebank: str, tag: str, folder: Path, checksums: Path) -> None:
+def download(base: str, *, treebank: str, tag: str, folder: Path, checksums: Path) -> None:
     """Put train.conllu, dev.conllu and test.conllu of a treebank into a folder: all of them or nothing.
 
     base: URL of an organization of git repositories, or a local folder (path or file://) of git repositories
@@ -69,7 +69,7 @@ def download(base: str, treebank: str, tag: str, folder: Path, checksums: Path) 
                 f"{folder} is made of files by path. Expected train_path and dev_path, or another name for a "
                 "download."
             )
-        verify(folder, checksums)
+        verify(folder, checksums=checksums)
         return
     names = treebank.split()
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -82,7 +82,7 @@ def download(base: str, treebank: str, tag: str, folder: Path, checksums: Path) 
         if names[1:]:
             _join_treebanks(names, tag, staged)
         if checksums.exists():
-            verify(staged, checksums)
+            verify(staged, checksums=checksums)
         else:
             _write_checksums(staged, checksums)
         staged.rename(folder)
@@ -128,6 +128,7 @@ def import_files(
     treebank: str,
     paths: Mapping[str, Path],
     folder: Path,
+    *,
     checksums: Path,
     data_license: str = "",
     hold_out: bool = False,
@@ -159,7 +160,7 @@ def import_files(
         if source.get("origin") != FILES:
             raise SystemExit(f"{folder} is a download. Expected another name for files by path.")
         if source["parts"] == parts and source["license"] == data_license:
-            verify(folder, checksums)
+            verify(folder, checksums=checksums)
             return
     with staging_folder(folder) as temporary:
         staged = temporary / "staged"
@@ -177,7 +178,7 @@ def import_files(
         staged.rename(folder)
 
 
-def verify(folder: Path, checksums: Path) -> None:
+def verify(folder: Path, *, checksums: Path) -> None:
     """Compare the files of a folder with the checksums.
 
     Raises SystemExit, which names the files that differ.
@@ -394,7 +395,7 @@ def main(arguments: list[str] | None = None) -> None:
     # Files of an unfinished download are removed after SIGTERM, too.
     with user_errors():
         if options.command == "verify":
-            verify(options.folder, options.checksums)
+            verify(options.folder, checksums=options.checksums)
             return
         with one_at_a_time(options.folder):
             fetch(options)
@@ -413,12 +414,18 @@ def fetch(options: argparse.Namespace) -> None:
             options.treebank,
             paths,
             options.folder,
-            options.checksums,
-            data_license,
+            checksums=options.checksums,
+            data_license=data_license,
             hold_out=options.hold_out,
         )
     else:
-        download(options.or_download, options.treebank, options.tag, options.folder, options.checksums)
+        download(
+            options.or_download,
+            treebank=options.treebank,
+            tag=options.tag,
+            folder=options.folder,
+            checksums=options.checksums,
+        )
 
 
 if __name__ == "__main__":

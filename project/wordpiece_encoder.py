@@ -44,7 +44,7 @@ def loadable_encoder(name: str) -> str:
     folder = ENCODERS / name.replace("/", "--")
     with one_at_a_time(folder):
         if not folder.exists():
-            make_folder(fetch(name), folder)
+            make_folder(fetch(name), target=folder)
     return str(folder)
 
 
@@ -68,7 +68,7 @@ def fetch(name: str) -> Path:
     return folder
 
 
-def make_folder(source: Path, target: Path) -> None:
+def make_folder(source: Path, *, target: Path) -> None:
     """Copy config.json and the weights, and make tokenizer.json from vocab.txt: all or nothing."""
     staged = target.with_name(f".{target.name}.new")
     shutil.rmtree(staged, ignore_errors=True)
@@ -100,7 +100,7 @@ def main() -> None:
     cli.add_argument("folder", type=Path, help="folder to make")
     args = cli.parse_args()
     check_word_pieces(args.name)
-    make_folder(Path(args.name) if Path(args.name).is_dir() else fetch(args.name), args.folder)
+    make_folder(Path(args.name) if Path(args.name).is_dir() else fetch(args.name), target=args.folder)
 
 
 if __name__ == "__main__":

@@ -125,8 +125,8 @@ def pipeline_wheel(pipeline: spacy.Language, tmp_path_factory: pytest.TempPathFa
         (folder / name).mkdir()
     (folder / "data" / "LICENSE.txt").write_text("Terms of the treebank.\n", encoding="utf8")
     (folder / "metrics" / "test.json").write_text(json.dumps({"LAS": {"f1": 0.875}}), encoding="utf8")
-    paths = (folder / name for name in ("model", "data", "metrics", "staged"))
-    stage(*paths, "tiny", "1.2.3")
+    paths = {"data": folder / "data", "metrics": folder / "metrics", "folder": folder / "staged"}
+    stage(folder / "model", **paths, name="tiny", version="1.2.3")
     run(sys.executable, "-m", "spacy", "package", folder / "staged", folder, "--build", "none")
     return build_wheel(folder / "xx_tiny-1.2.3", tmp_path_factory.mktemp("wheel"))
 
@@ -186,7 +186,14 @@ def test_pipeline_wheel_has_a_model_card_and_the_license_of_its_data(pipeline_wh
 def test_staging_for_a_package_leaves_the_pipeline_as_it_is(pipeline: spacy.Language, tmp_path: Path):
     pipeline.to_disk(tmp_path / "model")
     before = (tmp_path / "model" / "meta.json").read_bytes()
-    stage(tmp_path / "model", tmp_path, tmp_path, tmp_path / "staged", "tiny", "1.2.3")
+    stage(
+        tmp_path / "model",
+        data=tmp_path,
+        metrics=tmp_path,
+        folder=tmp_path / "staged",
+        name="tiny",
+        version="1.2.3",
+    )
     assert (tmp_path / "model" / "meta.json").read_bytes() == before
     assert json.loads((tmp_path / "staged" / "meta.json").read_bytes())["name"] == "tiny"
 

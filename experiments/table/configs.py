@@ -64,7 +64,7 @@ def make_config(row: Row, seed: int, args: argparse.Namespace) -> Config:
         paths["start"] = args.output / str(next_seed(seed, args.seeds)) / row.base / BEST
     config["paths"] |= {name: path and str(path) for name, path in paths.items()}
     steps = getattr(args, row.steps)
-    settings = overrides("", args.lang, steps) | {"system.seed": seed} | row.settings
+    settings = overrides("", lang=args.lang, steps=steps) | {"system.seed": seed} | row.settings
     if frequency := args.eval_frequency or steps // 10 or steps:
         settings["training.eval_frequency"] = frequency
     general = ({} if from_scratch else rate_factors(row, args)) | args.set

@@ -8,7 +8,7 @@ from .formats.penman_text import format_penman, parse_penman
 from .parsing.tree import AmrTree, tree_edges
 
 
-def draw_amrs(predicted: str, gold: str = "") -> list[str]:
+def draw_amrs(predicted: str, *, gold: str = "") -> list[str]:
     """Return figures as HTML for AMRs in PENMAN notation: the predicted one, then gold.
 
     Lines whose triples the other AMR does not have, under the mapping of Smatch, are marked. The figure of an
@@ -27,7 +27,7 @@ def draw_amrs(predicted: str, gold: str = "") -> list[str]:
             captions[name] = f"cannot be read: {error}"
     if len(trees) == 2:
         ours, theirs = map(to_triples, trees.values())
-        n_matched, mapping = best_mapping(ours, theirs)
+        n_matched, mapping = best_mapping(ours, b=theirs)
         score = make_score(n_matched, predicted=ours.size, gold=theirs.size).fscore
         captions["AMR"] = f"Smatch {score:.1%}"
         if n_matched < max(ours.size, theirs.size):

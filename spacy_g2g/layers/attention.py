@@ -165,13 +165,13 @@ class GraphSelfAttention(RelationTables):
             if of_distances is not None:
                 of_distances.add_to_scores(scores, q=q, k=k, first=size * len(outputs))
             if terms is not None:
-                terms.add_to_scores(scores, q)
+                terms.add_to_scores(scores, q=q)
             if visible is not None:
                 scores = scores.masked_fill_(~visible[:, 0], float("-inf"))
             a = self.dropout(scores.softmax(-1))
             z = a @ v
             if terms is not None:
-                terms.add_to_outputs(z, a)
+                terms.add_to_outputs(z, a=a)
             outputs.append(z.permute(1, 2, 0, 3))
         return torch.cat(outputs, 2)
 
@@ -190,14 +190,14 @@ class _EdgeTerms(NamedTuple):
     keys: Tensor
     values: Tensor
 
-    def add_to_scores(self, scores: Tensor, q: Tensor) -> None:
+    def add_to_scores(self, scores: Tensor, *, q: Tensor) -> None:
         """Add q_i . N(K[r_ij]) to the scores, [heads, batch, n, keys]; q: [heads, batch, n, d]."""
         n_heads, n_edges, width = len(q), len(self.keys), q.shape[-1]
         rows = q.view(-1, width).index_select(0, self.rows[: n_heads * n_edges])
         terms = (rows.view(n_heads, n_edges, width) * self.keys).sum(-1).flatten()
         scores.view(-1).scatter_add_(0, self.cells[: len(terms)], terms.to(scores.dtype))
 
-    def add_to_outputs(self, z: Tensor, a: Tensor) -> None:
+    def add_to_outputs(self, z: Tensor, *, a: Tensor) -> None:
         """Add a_ij V[r_ij] to the outputs, [heads, batch, n, d]; a: [heads, batch, n, keys]."""
         n_heads, n_edges, width = len(z), len(self.values), z.shape[-1]
         weights = a.view(-1).index_select(0, self.cells[: n_heads * n_edges])

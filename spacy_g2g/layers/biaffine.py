@@ -96,7 +96,7 @@ class BiaffineScorer(nn.Module):
         label_dep, label_head = torch.split(padded(labels), self.widths[2:], dim=-1)
         return arcs, label_dep[:, 1:], label_head
 
-    def labels(self, dependents: Tensor, heads: Tensor) -> Tensor:
+    def labels(self, dependents: Tensor, *, heads: Tensor) -> Tensor:
         """Score the labels of given arcs.
 
         dependents: float [arcs, label_width].
@@ -111,7 +111,7 @@ class BiaffineScorer(nn.Module):
         weight = self.label_weight.to(dependents.dtype)
         return torch.cat([self._labels(dependents[part], heads[part], weight) for part in parts])[:n]
 
-    def labels_by_head(self, dependents: Tensor, heads: Tensor, *, owners: Tensor) -> Tensor:
+    def labels_by_head(self, dependents: Tensor, *, heads: Tensor, owners: Tensor) -> Tensor:
         """Score the labels of arcs. On a CPU, what belongs to a head is computed once for all its dependents.
 
         dependents: float [arcs, label_width].
@@ -120,7 +120,7 @@ class BiaffineScorer(nn.Module):
         Returns float32 [arcs, n_labels].
         """
         if heads.device.type != "cpu":
-            return self.labels(dependents, heads[owners])
+            return self.labels(dependents, heads=heads[owners])
         owners, numbers, counts = torch.unique(owners, return_inverse=True, return_counts=True)
         # Heads with equal numbers of dependents are together, so there is hardly any padding.
         counts, ranks = counts.sort(descending=True)

@@ -39,7 +39,7 @@ class Geometry(NamedTuple):
 
     def kept(self, x: Tensor) -> Tensor:
         """Return the rows of x, [positions, width], whose output is computed, and rows that fill up."""
-        return x if self.read is None or self.packing is None else self.packing.take(x, self.read)
+        return x if self.read is None or self.packing is None else self.packing.take(x, places=self.read)
 
     def reading(self, places: Tensor) -> Geometry:
         """Return the geometry of a layer that computes the output of some positions alone."""

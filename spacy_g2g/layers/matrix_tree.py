@@ -31,7 +31,7 @@ from torch import Tensor
 LEAST_LOG_WEIGHT = -400.0
 
 
-def log_partition(scores: Tensor, is_word: Tensor) -> Tensor:
+def log_partition(scores: Tensor, *, is_word: Tensor) -> Tensor:
     """Return the logarithm of the sum of the weights of all trees with one root.
 
     Its gradient is the marginal probability of each arc.
@@ -45,7 +45,7 @@ def log_partition(scores: Tensor, is_word: Tensor) -> Tensor:
     return result
 
 
-def marginals(scores: Tensor, is_word: Tensor) -> Tensor:
+def marginals(scores: Tensor, *, is_word: Tensor) -> Tensor:
     """Return the probability of each arc among all trees with one root, float64 [..., words, words + 1].
 
     The probabilities of a word's heads sum to 1, and so do those of the words as the root. Padding has zeros.
@@ -57,7 +57,7 @@ def marginals(scores: Tensor, is_word: Tensor) -> Tensor:
         return _outside(*_eliminate(scores, is_word)[1:]).view(scores.shape)
 
 
-def restrict(scores: Tensor, heads: Tensor) -> Tensor:
+def restrict(scores: Tensor, *, heads: Tensor) -> Tensor:
     """Forbid all heads of a word but its known one.
 
     The log-partition of the result, minus that of the scores, is the log-probability of the known heads.

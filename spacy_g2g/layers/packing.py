@@ -69,7 +69,7 @@ class Packing(NamedTuple):
             places = places // self.mask.shape[1] * n + places % self.mask.shape[1]
         return rows.flatten(0, 1).index_select(0, places)
 
-    def take(self, x: Tensor, places: Tensor) -> Tensor:
+    def take(self, x: Tensor, *, places: Tensor) -> Tensor:
         """Take some of the packed positions, [positions, width], and rows that fill up.
 
         places: Places in each padded row, int [batch, k].

@@ -19,7 +19,7 @@ def mask_arcs(scores: ArcScores, constraints: Sequence[Constraint]) -> ArcScores
     """Return the scores with -inf for the arcs that the constraints exclude one by one."""
     if not constraints:
         return scores
-    allowed = allowed_arcs(constraints, len(scores.arcs), scores.n_labels)
+    allowed = allowed_arcs(constraints, len(scores.arcs), n_labels=scores.n_labels)
     return replace(scores, arcs=np.where(allowed, scores.arcs, np.float32(-np.inf)))
 
 
@@ -38,7 +38,7 @@ def best_parses(scores: ArcScores, k: int = 1, constraints: Sequence[Constraint]
     trees = best_trees(arcs, k, subtree_words(constraints, n))[0]
     if not len(trees):
         raise ValueError(Errors.E107.format(sentence=0))
-    allowed = allowed_labels(constraints, n, scores.n_labels)[:, ROOT_LABEL + 1 :]
+    allowed = allowed_labels(constraints, n, n_labels=scores.n_labels)[:, ROOT_LABEL + 1 :]
     return [_label_tree(scores, heads, allowed) for heads in trees]
 
 

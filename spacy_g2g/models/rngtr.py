@@ -245,7 +245,8 @@ class RNGTr(SynTr[PieceBatch]):
             constraints = sentence.request.constraints
             if constraints:
                 n = len(sentence.words)
-                allowed[i, :n, : n + 1] = allowed_arcs(constraints, n, self.scorer.n_labels + 1)
+                n_labels = self.scorer.n_labels + 1
+                allowed[i, :n, : n + 1] = allowed_arcs(constraints, n, n_labels=n_labels)
         if allowed.all():
             return scores
         return scores._replace(arcs=scores.arcs.masked_fill(~self.tensor(allowed), -torch.inf))

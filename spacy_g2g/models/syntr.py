@@ -111,10 +111,10 @@ class SynTr(Network[B]):
         targets = self.tensor(heads)
         if self.head_loss == "local":
             return _cross_entropy(scores.arcs, targets)
-        are_trees = self.tensor(can_be_trees(heads, scores.n_words))
-        both = torch.stack([scores.arcs, restrict(scores.arcs, targets)])
+        are_trees = self.tensor(can_be_trees(heads, lengths=scores.n_words))
+        both = torch.stack([scores.arcs, restrict(scores.arcs, heads=targets)])
         is_word = self.is_word(scores.n_words, heads.shape[1])
-        every, agreeing = log_partition(both, is_word.expand(2, -1, -1))
+        every, agreeing = log_partition(both, is_word=is_word.expand(2, -1, -1))
         others = _cross_entropy(scores.arcs, targets.masked_fill(are_trees[:, None], -1))
         loss: Tensor = ((every - agreeing) * are_trees).sum().float()
         return loss + others
@@ -131,7 +131,7 @@ class SynTr(Network[B]):
         """
         if self.head_loss == "local":
             return arcs.log_softmax(-1)
-        probabilities = marginals(arcs, self.is_word(n_words, arcs.shape[1]))
+        probabilities = marginals(arcs, is_word=self.is_word(n_words, arcs.shape[1]))
         log_probs = probabilities.clamp(min=MIN_PROBABILITY).log().float()
         return log_probs.masked_fill(arcs.isneginf(), -torch.inf)
 
@@ -147,7 +147,7 @@ class SynTr(Network[B]):
         sentences = self.tensor(rows)
         dependents = scores.dependents[sentences, self.tensor(words)]
         label_scores = self.scorer.labels(
-            dependents, scores.heads[sentences, self.tensor(heads[rows, words])]
+            dependents, heads=scores.heads[sentences, self.tensor(heads[rows, words])]
         )
         return label_scores.float()
 
@@ -191,13 +191,13 @@ class SynTr(Network[B]):
         batch: The sentences.
         chosen: bool [sentences], the sentences that get trees.
         """
-        chosen = chosen & ~are_trees(graphs.heads, batch.n_words)
+        chosen = chosen & ~are_trees(graphs.heads, lengths=batch.n_words)
         if not chosen.any():
             return graphs
         heads = graphs.heads.copy()
         n_words = batch.n_words[chosen]
         is_word = np.arange(heads.shape[1]) < n_words[:, None]
-        heads[chosen] = np.where(is_word, decode(log_probs[chosen], n_words), -1)
+        heads[chosen] = np.where(is_word, decode(log_probs[chosen], lengths=n_words), -1)
         changed = heads != graphs.heads
         among_words = np.flatnonzero(changed[graphs.heads >= 0])
         arcs = self.tensor(np.stack([*np.nonzero(changed), heads[changed], among_words]))
@@ -222,7 +222,7 @@ class SynTr(Network[B]):
         """
         owners = rows * scores.heads.shape[1] + heads
         labels = self.scorer.labels_by_head(
-            scores.dependents[rows, words], scores.heads.flatten(0, 1), owners=owners
+            scores.dependents[rows, words], heads=scores.heads.flatten(0, 1), owners=owners
         )
         return labels.float().log_softmax(-1)
 
@@ -255,7 +255,7 @@ class SynTr(Network[B]):
         """Return the scores of all arcs and labels of sentence i, which has n words."""
         dependents = scores.dependents[i, :n].repeat_interleave(n, dim=0)
         heads = scores.heads[i, 1 : n + 1].repeat(n, 1)
-        labels = self.scorer.labels(dependents, heads).float().log_softmax(-1).view(n, n, -1)
+        labels = self.scorer.labels(dependents, heads=heads).float().log_softmax(-1).view(n, n, -1)
         arcs = self.head_log_probs(scores.arcs[i : i + 1, :n, : n + 1], np.array([n]))[0]
         return ArcScores(arcs.cpu().numpy(), labels.cpu().numpy())
 

@@ -58,7 +58,7 @@ def keep_if_certain(sentence: Sentence, certain: float, n_labels: int) -> Parse 
     words, is_root = np.arange(len(graph.heads)), graph.heads == 0
     probs = np.exp(prior.arcs[words, graph.heads])
     is_label = (graph.labels >= 0) & (graph.labels < n_labels) & ((graph.labels == ROOT_LABEL) == is_root)
-    is_tree = are_trees(graph.heads[None], [len(words)])[0]
+    is_tree = are_trees(graph.heads[None], lengths=[len(words)])[0]
     if probs.min() <= certain or not is_label.all() or not is_tree:
         return None
     label_probs = np.ones_like(probs)

@@ -184,7 +184,7 @@ class RngRefiner(G2GParser):
             rng = np.random.default_rng(np.random.randint(2**31))  # follows the seed of training
             heads, labels = corrupt(
                 heads,
-                labels,
+                labels=labels,
                 lengths=segmentation.n_words[segmentation.n_words > 0],
                 head_rate=self.head_corruption,
                 label_rate=self.label_corruption,

@@ -45,7 +45,7 @@ def confidences(
     """
     results: list[tuple[float, DoubleArray, DoubleArray]] = [(1.0, np.zeros(0), np.zeros(0))] * len(scores)
     for members, arcs, is_word in _padded_scores([each.arcs for each in scores], temperatures.heads):
-        probs, log_z = marginals(arcs, is_word).numpy(), log_partition(arcs, is_word).numpy()
+        probs, log_z = marginals(arcs, is_word=is_word).numpy(), log_partition(arcs, is_word=is_word).numpy()
         for row, i in enumerate(members):
             heads, labels = trees[i].heads, trees[i].labels
             words, known = np.arange(len(heads)), _labeled_words(trees[i])
@@ -78,7 +78,7 @@ def fit_temperatures(pairs: Iterable[tuple[ArcScores, Arcs]]) -> Temperatures:
     def loss_of_heads(temperature: float) -> float:
         total = 0.0
         for members, arcs, is_word in _padded_scores(all_arcs, temperature):
-            probs = marginals(arcs, is_word).numpy()
+            probs = marginals(arcs, is_word=is_word).numpy()
             for row, i in enumerate(members):
                 heads = all_heads[i]
                 total -= float(

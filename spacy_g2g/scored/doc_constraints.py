@@ -129,7 +129,7 @@ def _read_doc(
         members = sorted(numbers) if kind == "subtree" else numbers[:1]
         by_sentence[in_sentences.pop()].append(Constraint(kind, tuple(members), value))
     for words, constraints in zip(sentences, by_sentence, strict=True):
-        if constraints and (conflict := find_conflict(tuple(constraints), len(words), len(labels))):
+        if constraints and (conflict := find_conflict(tuple(constraints), len(words), n_labels=len(labels))):
             texts = [_describe(constraint, doc, words, labels) for constraint in conflict]
             text = doc[words[0] : words[-1] + 1].text[:SHOWN]
             raise ValueError(Errors.E516.format(text=text, constraints="; ".join(texts)))

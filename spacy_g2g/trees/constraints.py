@@ -29,7 +29,7 @@ class Constraint(NamedTuple):
     value: int = 0
 
 
-def allowed_labels(constraints: Sequence[Constraint], n: int, n_labels: int) -> BoolArray:
+def allowed_labels(constraints: Sequence[Constraint], n: int, *, n_labels: int) -> BoolArray:
     """Return which labels each word may have, bool [n, labels].
 
     constraints: Constraints of the sentence.
@@ -45,7 +45,7 @@ def allowed_labels(constraints: Sequence[Constraint], n: int, n_labels: int) -> 
     return allowed
 
 
-def allowed_arcs(constraints: Sequence[Constraint], n: int, n_labels: int) -> BoolArray:
+def allowed_arcs(constraints: Sequence[Constraint], n: int, *, n_labels: int) -> BoolArray:
     """Return which heads each word may have by all constraints but "subtree", bool [n, n + 1].
 
     Only the arc from ROOT has the root label, so labels may exclude heads.
@@ -54,7 +54,7 @@ def allowed_arcs(constraints: Sequence[Constraint], n: int, n_labels: int) -> Bo
     n: Number of words.
     n_labels: Number of labels, at least 2.
     """
-    labels = allowed_labels(constraints, n, n_labels)
+    labels = allowed_labels(constraints, n, n_labels=n_labels)
     allowed: BoolArray = np.repeat(labels[:, ROOT_LABEL + 1 :].any(axis=1, keepdims=True), n + 1, axis=1)
     allowed[:, 0] = labels[:, ROOT_LABEL]
     allowed[np.arange(n), np.arange(1, n + 1)] = False
@@ -72,7 +72,7 @@ def subtree_words(constraints: Sequence[Constraint], n: int) -> list[BoolArray]:
 
 
 @lru_cache(maxsize=1024)
-def find_conflict(constraints: tuple[Constraint, ...], n: int, n_labels: int) -> tuple[Constraint, ...]:
+def find_conflict(constraints: tuple[Constraint, ...], n: int, *, n_labels: int) -> tuple[Constraint, ...]:
     """Return constraints that no tree with one root meets together, or nothing if there is such a tree.
 
     Without any one of those that are returned, there is a tree that meets the others. They are found by
@@ -84,7 +84,7 @@ def find_conflict(constraints: tuple[Constraint, ...], n: int, n_labels: int) ->
     n_labels: Number of labels.
     """
 
-    def search(known: list[Constraint], others: list[Constraint], is_new: bool) -> list[Constraint]:
+    def search(known: list[Constraint], *, others: list[Constraint], is_new: bool) -> list[Constraint]:
         """Return the constraints that are in conflict only together with known ones.
 
         is_new: Whether the last known constraints have not been tried without the others.
@@ -94,10 +94,12 @@ def find_conflict(constraints: tuple[Constraint, ...], n: int, n_labels: int) ->
         if len(others) == 1:
             return others
         middle = len(others) // 2
-        last = search([*known, *others[:middle]], others[middle:], True)
-        return [*search([*known, *last], others[:middle], bool(last)), *last]
+        last = search([*known, *others[:middle]], others=others[middle:], is_new=True)
+        return [*search([*known, *last], others=others[:middle], is_new=bool(last)), *last]
 
-    return () if _can_hold(constraints, n, n_labels) else tuple(search([], [*constraints], False))
+    return (
+        () if _can_hold(constraints, n, n_labels) else tuple(search([], others=[*constraints], is_new=False))
+    )
 
 
 def _can_hold(constraints: Sequence[Constraint], n: int, n_labels: int) -> bool:
@@ -106,7 +108,7 @@ def _can_hold(constraints: Sequence[Constraint], n: int, n_labels: int) -> bool:
     Each subtree, the innermost ones first, shrinks to one node. Its heads are those that a possible top word
     may have: a word from which arcs inside lead to all other nodes inside.
     """
-    subtrees, arcs = subtree_words(constraints, n), allowed_arcs(constraints, n, n_labels)
+    subtrees, arcs = subtree_words(constraints, n), allowed_arcs(constraints, n, n_labels=n_labels)
     for members in subtrees:
         arcs[np.ix_(~members[1:], members)] = False
     for a, b in combinations(subtrees, 2):

@@ -12,8 +12,8 @@ from ..arrays import IntArray
 
 def corrupt(
     heads: IntArray,
-    labels: IntArray,
     *,
+    labels: IntArray,
     lengths: IntArray,
     head_rate: float,
     label_rate: float,

@@ -20,7 +20,7 @@ from ..errors import Errors
 from .tree import are_trees
 
 
-def decode(scores: ArrayLike, lengths: ArrayLike) -> IntArray:
+def decode(scores: ArrayLike, *, lengths: ArrayLike) -> IntArray:
     """Return, for each sentence, the tree with exactly one root and the highest sum of scores.
 
     Ties are always broken in the same way.
@@ -43,7 +43,7 @@ def decode(scores: ArrayLike, lengths: ArrayLike) -> IntArray:
     # NaN and +inf are the maximum of their row.
     if len(wrong := np.argwhere(is_word & ~np.isfinite(best))):
         raise ValueError(Errors.E107.format(sentence=wrong[0, 0]))
-    for sentence in np.flatnonzero(~are_trees(heads, n_words)).tolist():
+    for sentence in np.flatnonzero(~are_trees(heads, lengths=n_words)).tolist():
         n = int(n_words[sentence])
         contraction = contract_cycles(arcs[sentence, :n, : n + 1])
         if contraction is None:

@@ -20,10 +20,10 @@ def is_tree(heads: ArrayLike) -> bool:
     heads: Head of each word, int [n].
     """
     batch = np.asarray(heads, dtype=np.int64)[None]
-    return bool(are_trees(batch, [batch.shape[1]])[0])
+    return bool(are_trees(batch, lengths=[batch.shape[1]])[0])
 
 
-def are_trees(heads: ArrayLike, lengths: ArrayLike) -> BoolArray:
+def are_trees(heads: ArrayLike, *, lengths: ArrayLike) -> BoolArray:
     """Return whether the heads of each sentence form a tree, in the sense of `is_tree`; bool [sentences].
 
     heads: Head of each word, int [sentences, width]; padding is ignored.
@@ -31,10 +31,10 @@ def are_trees(heads: ArrayLike, lengths: ArrayLike) -> BoolArray:
     """
     words = np.asarray(heads)
     is_known: BoolArray = (words >= 0) | (np.arange(words.shape[1]) >= np.asarray(lengths)[:, None])
-    return can_be_trees(words, lengths) & is_known.all(axis=1)
+    return can_be_trees(words, lengths=lengths) & is_known.all(axis=1)
 
 
-def can_be_trees(heads: ArrayLike, lengths: ArrayLike) -> BoolArray:
+def can_be_trees(heads: ArrayLike, *, lengths: ArrayLike) -> BoolArray:
     """Return whether missing heads can be chosen so that each sentence has a tree, in the sense of `is_tree`.
 
     This is so if the known heads form no cycle, and at most one of them is ROOT.

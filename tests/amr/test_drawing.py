@@ -38,7 +38,7 @@ def amrs(draw) -> str:
 
 def marked(predicted: str, gold: str) -> list[list[str]]:
     """The marked lines of each of the two figures."""
-    return [Page(figure).text_of("mark") for figure in draw_amrs(predicted, gold)]
+    return [Page(figure).text_of("mark") for figure in draw_amrs(predicted, gold=gold)]
 
 
 def shown(figure: str) -> str:
@@ -50,10 +50,10 @@ def shown(figure: str) -> str:
 
 @given(amrs(), amrs())
 def test_each_branch_has_a_line_and_lines_differ_if_the_score_says_so(predicted: str, gold: str):
-    figures = draw_amrs(predicted, gold)
+    figures = draw_amrs(predicted, gold=gold)
     trees = [parse_penman(text) for text in (predicted, gold)]
     assert [shown(figure) for figure in figures] == list(map(format_penman, trees))
-    score, _ = smatch([gold], [predicted])
+    score, _ = smatch([gold], predicted=[predicted])
     ours, theirs = marked(predicted, gold)
     triples = [to_triples(tree) for tree in trees]
     # The second of two equal triples has no line of its own.
@@ -66,7 +66,7 @@ def test_each_branch_has_a_line_and_lines_differ_if_the_score_says_so(predicted:
 @given(amrs())
 def test_an_amr_beside_itself_has_no_marks(text: str):
     assert marked(text, text) == [[], []]
-    assert "marked" not in draw_amrs(text, text)[0]
+    assert "marked" not in draw_amrs(text, gold=text)[0]
 
 
 @pytest.mark.parametrize("text", SAMPLES.values())
@@ -93,7 +93,7 @@ def test_wiki_and_markers_count_nowhere():
 def test_no_text_becomes_markup():
     evil = '"</text></svg><script>x</script>&<img>"'
     text = f"(a / {evil} :mod {evil})"
-    for figures in (draw_amrs(text), draw_amrs(f"(a / {evil})", text)):
+    for figures in (draw_amrs(text), draw_amrs(f"(a / {evil})", gold=text)):
         page = Page("".join(figures))
         assert not {"script", "img"} & {tag for tag, _ in page.elements}
         assert evil in shown(figures[0])
@@ -101,7 +101,7 @@ def test_no_text_becomes_markup():
 
 def test_deep_graphs_are_shown():
     text = "(a0 / a" + "".join(f" :mod (a{i} / b" for i in range(1, 150)) + " :ARG0 a0" + ")" * 150
-    figures = draw_amrs(text, text)
+    figures = draw_amrs(text, gold=text)
     assert [len(shown(figure).split("\n")) for figure in figures] == [151, 151]
 
 
@@ -110,7 +110,7 @@ def test_deep_graphs_are_shown():
 
 def test_the_page_has_the_amr_after_the_trees():
     tree = Graph([0], ["root"])
-    more = draw_amrs(WANT, WANT.replace("boy", "girl"))
+    more = draw_amrs(WANT, gold=WANT.replace("boy", "girl"))
     page = Page(draw_page([Drawing(["go"], {"tree": tree}, more=more)], title="t"))
     assert page.text_of("b") == ["tree", "AMR", "gold AMR"]
     assert page.text_of("figcaption")[1].strip() == "Smatch 87.5% · marked lines differ"
@@ -127,7 +127,7 @@ def test_without_trees_the_page_does_not_tell_of_them():
 
 @pytest.mark.parametrize(("text", "code"), [("(a / b", "E1002"), ("(a / b) c", "E1003")])
 def test_an_amr_that_is_ill_formed_is_told_of(text: str, code: str):
-    first, second = draw_amrs(text, "(g / go-02)")
+    first, second = draw_amrs(text, gold="(g / go-02)")
     (caption,) = Page(first).text_of("figcaption")
     assert "cannot be read" in caption
     assert code in caption

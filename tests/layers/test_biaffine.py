@@ -90,7 +90,7 @@ def test_label_scores_are_biaffine_with_biases_of_both_sides():
     scorer = make_scorer()
     words = torch.randn(1, 4, WIDTH)
     _, dependents, heads = scorer(words)
-    scores = scorer.labels(dependents[0], heads[0, [2, 0, 1]])
+    scores = scorer.labels(dependents[0], heads=heads[0, [2, 0, 1]])
     assert scores.shape == (3, N_LABELS)
     _, _, label_dep, label_head = project(scorer, words)
     for i, head in enumerate([2, 0, 1]):
@@ -102,7 +102,7 @@ def test_label_scores_are_biaffine_with_biases_of_both_sides():
 
 def test_no_arcs_have_no_label_scores():
     scorer = make_scorer()
-    assert scorer.labels(torch.zeros(0, LABEL), torch.zeros(0, LABEL)).shape == (0, N_LABELS)
+    assert scorer.labels(torch.zeros(0, LABEL), heads=torch.zeros(0, LABEL)).shape == (0, N_LABELS)
 
 
 def test_dropout_changes_scores_in_training_alone():
@@ -116,9 +116,9 @@ def test_dropout_changes_scores_in_training_alone():
 def test_added_labels_score_zero_and_change_no_other_score():
     scorer = make_scorer()
     dependents, heads = torch.randn(3, LABEL), torch.randn(3, LABEL)
-    before = scorer.labels(dependents, heads)
+    before = scorer.labels(dependents, heads=heads)
     scorer.resize(N_LABELS + 2)
-    after = scorer.labels(dependents, heads)
+    after = scorer.labels(dependents, heads=heads)
     assert scorer.n_labels == N_LABELS + 2
     assert (after[:, N_LABELS:] == 0).all()
     torch.testing.assert_close(after[:, :N_LABELS], before)
@@ -127,7 +127,7 @@ def test_added_labels_score_zero_and_change_no_other_score():
 def test_added_labels_can_be_learned():
     scorer = make_scorer()
     scorer.resize(N_LABELS + 1)
-    scorer.labels(torch.randn(3, LABEL), torch.randn(3, LABEL)).log_softmax(-1)[:, -1].sum().backward()
+    scorer.labels(torch.randn(3, LABEL), heads=torch.randn(3, LABEL)).log_softmax(-1)[:, -1].sum().backward()
     assert scorer.label_weight.grad is not None
     assert scorer.label_weight.grad[:, -1].abs().sum() > 0
 
@@ -137,10 +137,10 @@ def test_labels_of_many_arcs_are_those_of_each_arc():
     size = LABELLED_AT_ONCE["cpu"]
     n = 2 * size + 3
     dependents, heads = torch.randn(n, LABEL), torch.randn(n, LABEL)
-    scores = scorer.labels(dependents, heads)
+    scores = scorer.labels(dependents, heads=heads)
     assert scores.shape == (n, N_LABELS)
     for i in (0, size - 1, size, n - 1):
-        alone = scorer.labels(dependents[i : i + 1], heads[i : i + 1])[0]
+        alone = scorer.labels(dependents[i : i + 1], heads=heads[i : i + 1])[0]
         assert torch.allclose(scores[i], alone, atol=1e-5)
 
 
@@ -154,7 +154,7 @@ def test_there_are_few_numbers_of_rows(is_train: bool, monkeypatch: pytest.Monke
     for n in range(1, 300, 7):
         arcs, dependents, heads = scorer(torch.randn(2, n + 1, WIDTH))
         assert arcs.shape == (2, n, n + 1)
-        assert scorer.labels(dependents[0], heads[0, 1:]).shape == (n, N_LABELS)
+        assert scorer.labels(dependents[0], heads=heads[0, 1:]).shape == (n, N_LABELS)
     assert rows <= {16 * i for i in range(1, 17)} | {64 * i for i in range(1, 11)}
 
 
@@ -165,8 +165,10 @@ def test_labels_by_head_are_those_of_each_arc(n_heads: int):
     owners = torch.randint(0, n_heads + 1, (2 * n_heads,))
     dependents = torch.randn(len(owners), LABEL)
     with torch.no_grad():
-        scores = scorer.labels_by_head(dependents, heads, owners=owners)
-        torch.testing.assert_close(scores, scorer.labels(dependents, heads[owners]), rtol=1e-5, atol=1e-5)
+        scores = scorer.labels_by_head(dependents, heads=heads, owners=owners)
+        torch.testing.assert_close(
+            scores, scorer.labels(dependents, heads=heads[owners]), rtol=1e-5, atol=1e-5
+        )
 
 
 def test_padding_is_not_computed_and_changes_no_score():

@@ -17,7 +17,7 @@ from spacy_g2g.trees.tree import are_trees
 TREES: dict[int, np.ndarray] = {}
 for n in range(1, 6):
     heads = np.array(list(product(range(n + 1), repeat=n)))
-    TREES[n] = heads[are_trees(heads, np.full(len(heads), n))]
+    TREES[n] = heads[are_trees(heads, lengths=np.full(len(heads), n))]
 
 scales = st.sampled_from([0.1, 1.0, 10.0, 100.0])
 seeds = st.integers(0, 10_000)
@@ -47,7 +47,7 @@ def brute_force(scores: Tensor, known: Sequence[int] | None = None) -> tuple[Ten
 def test_there_are_as_many_trees_as_cayley_says():
     for n, trees in TREES.items():
         assert len(trees) == n ** (n - 1)
-        log_z = log_partition(torch.zeros(n, n + 1), torch.ones(n, dtype=torch.bool))
+        log_z = log_partition(torch.zeros(n, n + 1), is_word=torch.ones(n, dtype=torch.bool))
         assert log_z.exp().item() == pytest.approx(len(trees))
 
 
@@ -56,8 +56,8 @@ def test_sums_and_marginals_are_those_over_all_trees(seed: int, scale: float):
     scores, is_word = random_scores(seed, scale)
     scores[1, 0, 2] = -torch.inf
     scores.requires_grad_()
-    log_z = log_partition(scores, is_word)
-    found = marginals(scores, is_word)
+    log_z = log_partition(scores, is_word=is_word)
+    found = marginals(scores, is_word=is_word)
     (gradient,) = torch.autograd.grad(log_z.sum(), scores)
     assert torch.equal(gradient, found)
     for i, n in enumerate(is_word.sum(1).tolist()):
@@ -76,9 +76,9 @@ def test_partial_trees_have_the_probability_of_all_trees_that_agree(
     tree = data.draw(st.sampled_from(TREES[n].tolist()))
     known = [head if data.draw(st.booleans()) else -1 for head in tree]
     scores, is_word = random_scores(seed, scale, [n])
-    agreeing = restrict(scores, torch.tensor([known])).requires_grad_()
+    agreeing = restrict(scores, heads=torch.tensor([known])).requires_grad_()
     expected, probabilities = brute_force(scores[0], known)
-    found = log_partition(agreeing, is_word)
+    found = log_partition(agreeing, is_word=is_word)
     torch.testing.assert_close(found[0], expected, rtol=1e-12, atol=1e-12)
     (gradient,) = torch.autograd.grad(found.sum(), agreeing)
     torch.testing.assert_close(gradient[0], probabilities, rtol=1e-9, atol=1e-11)
@@ -86,19 +86,19 @@ def test_partial_trees_have_the_probability_of_all_trees_that_agree(
 
 def test_a_constant_on_all_arcs_from_root_changes_no_probability():
     scores, is_word = random_scores(1, 2.0)
-    expected = marginals(scores, is_word)
+    expected = marginals(scores, is_word=is_word)
     for constant in (-1e4, 1e4):
         moved = scores.clone()
         moved[..., 0] += constant
-        torch.testing.assert_close(marginals(moved, is_word), expected, rtol=1e-7, atol=1e-9)
-        difference = log_partition(moved, is_word) - log_partition(scores, is_word)
+        torch.testing.assert_close(marginals(moved, is_word=is_word), expected, rtol=1e-7, atol=1e-9)
+        difference = log_partition(moved, is_word=is_word) - log_partition(scores, is_word=is_word)
         torch.testing.assert_close(difference, torch.full_like(difference, constant))
 
 
 def test_confident_cycles_keep_all_digits():
     """Two words that want each other: a determinant in float64 would be 1 - 1."""
     scores = torch.tensor([[0.0, -torch.inf, 80.0], [1.0, 80.0, -torch.inf]])
-    log_z = log_partition(scores, torch.ones(2, dtype=torch.bool))
+    log_z = log_partition(scores, is_word=torch.ones(2, dtype=torch.bool))
     assert log_z.item() == pytest.approx(81 + np.log1p(np.exp(-1)))
 
 
@@ -106,7 +106,7 @@ def test_confident_cycles_keep_all_digits():
 def test_extreme_float32_scores_have_finite_sums_and_gradients(seed: int, scale: float, lengths: list[int]):
     scores, is_word = random_scores(seed, scale, lengths)
     scores = scores.float().requires_grad_()
-    log_z = log_partition(scores, is_word)
+    log_z = log_partition(scores, is_word=is_word)
     (gradient,) = torch.autograd.grad(log_z.sum(), scores)
     assert log_z.isfinite().all()
     assert ((gradient >= 0) & (gradient <= 1)).all()
@@ -115,8 +115,8 @@ def test_extreme_float32_scores_have_finite_sums_and_gradients(seed: int, scale:
 @pytest.mark.parametrize("known", [[0, 0, -1], [2, 1, -1], [2, 1, 0], [0, 0, 0]])
 def test_heads_of_no_tree_are_improbable_but_finite(known: list[int]):
     scores, is_word = random_scores(0, 1.0, [3])
-    agreeing = restrict(scores, torch.tensor([known])).requires_grad_()
-    log_z = log_partition(agreeing, is_word)
+    agreeing = restrict(scores, heads=torch.tensor([known])).requires_grad_()
+    log_z = log_partition(agreeing, is_word=is_word)
     log_z.sum().backward()
     assert -2000 < log_z.item() < -300
     assert agreeing.grad is not None
@@ -125,6 +125,6 @@ def test_heads_of_no_tree_are_improbable_but_finite(known: list[int]):
 
 def test_leading_dimensions_are_those_of_the_scores():
     scores, is_word = random_scores(3, 1.0)
-    log_z = log_partition(torch.stack([scores, 2 * scores]), is_word.expand(2, -1, -1))
-    torch.testing.assert_close(log_z[1], log_partition(2 * scores, is_word))
-    assert marginals(scores[0], is_word[0]).shape == scores[0].shape
+    log_z = log_partition(torch.stack([scores, 2 * scores]), is_word=is_word.expand(2, -1, -1))
+    torch.testing.assert_close(log_z[1], log_partition(2 * scores, is_word=is_word))
+    assert marginals(scores[0], is_word=is_word[0]).shape == scores[0].shape

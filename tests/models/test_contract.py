@@ -77,7 +77,7 @@ def test_a_parse_of_a_transition_parser_depends_on_nothing_else_in_its_batch(
     if row in STACK_ROWS:
         assert [parse.coverage for parse in parses[-2:]] == ["windows", "truncated"]
     for parse in parses:
-        assert are_trees(parse.tree.heads[None], np.array([len(parse.tree.heads)])).all()
+        assert are_trees(parse.tree.heads[None], lengths=np.array([len(parse.tree.heads)])).all()
         assert ((parse.tree.labels == 0) == (parse.tree.heads == 0)).all()
     assert len({str((parse.tree.heads, parse.tree.labels)) for parse in parses}) > 4
 

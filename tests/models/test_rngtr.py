@@ -98,9 +98,9 @@ def literal_labels(
     labels, head_probs, label_probs = [], [], []
     for i, head in enumerate(heads):
         head_probs.append(float(scores.arcs[0, i].softmax(-1)[head]))
-        of_labels = network.scorer.labels(scores.dependents[0, i : i + 1], scores.heads[0, head : head + 1])[
-            0
-        ]
+        of_labels = network.scorer.labels(
+            scores.dependents[0, i : i + 1], heads=scores.heads[0, head : head + 1]
+        )[0]
         labels.append(int(of_labels.argmax()) + 1 if head else 0)
         label_probs.append(float(of_labels.softmax(-1).max()) if head else 1.0)
     return Arcs(np.array(heads), np.array(labels)), head_probs, label_probs
@@ -311,7 +311,7 @@ def test_whatever_the_graph_the_parse_is_a_tree_and_passes_are_kept(
         sentences.append(Sentence(words, graph=Arcs(np.array(heads), np.array(labels))))
     for sentence, parse in zip(sentences, model.predict(sentences), strict=True):
         n = len(sentence.words)
-        assert are_trees(parse.tree.heads[None], np.array([n])).all()
+        assert are_trees(parse.tree.heads[None], lengths=np.array([n])).all()
         assert 1 <= len(parse.iterations) <= 4
         last = parse.iterations[-1]
         assert_same_parse(last, parse)

@@ -56,7 +56,7 @@ def test_every_parse_is_a_tree_with_one_root_and_the_root_label_there_alone(
     for parse, sentence in zip(model.predict([Sentence(s) for s in sentences]), sentences, strict=True):
         heads, labels = parse.tree.heads, parse.tree.labels
         assert len(heads) == len(labels) == len(parse.head_probs) == len(parse.label_probs) == len(sentence)
-        assert are_trees(heads[None], np.array([len(heads)])).all()
+        assert are_trees(heads[None], lengths=np.array([len(heads)])).all()
         assert ((labels == 0) == (heads == 0)).all()
         assert ((labels >= 0) & (labels < N_LABELS)).all()
         for probs in (parse.head_probs, parse.label_probs):
@@ -147,7 +147,7 @@ def _slow_loss(network: SynTr, shim: G2GShim, sentence: Sentence, gold: Arcs) ->
         total = torch.stack([arcs[0, i, j].exp() for j in others]).sum()
         loss = loss - (arcs[0, i, head] - total.log())
         if head > 0 and label > 0:
-            scores = network.scorer.labels(dependents[0, i : i + 1], heads[0, head : head + 1])[0]
+            scores = network.scorer.labels(dependents[0, i : i + 1], heads=heads[0, head : head + 1])[0]
             loss = loss - (scores[label - 1] - scores.exp().sum().log())
     return loss
 
@@ -188,7 +188,7 @@ def test_a_parser_by_trees_gives_the_marginal_probabilities_of_heads():
             found = expected[range(n), parse.tree.heads]
             np.testing.assert_allclose(parse.head_probs, found, rtol=1e-4, atol=1e-6)
             best = expected.argmax(1).numpy()
-            if are_trees(best[None], np.array([n])).all():
+            if are_trees(best[None], lengths=np.array([n])).all():
                 assert parse.tree.heads.tolist() == best.tolist()
 
 
@@ -220,7 +220,7 @@ def test_gold_without_any_label_has_a_loss_with_a_gradient():
 
 def decode_heads(arcs: torch.Tensor, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     log_probs = arcs.log_softmax(-1).numpy()
-    graphs = Graphs.from_heads(decode(log_probs, lengths), log_probs, lengths, torch.zeros(0))
+    graphs = Graphs.from_heads(decode(log_probs, lengths=lengths), log_probs, lengths, torch.zeros(0))
     return graphs.heads, graphs.head_probs
 
 
@@ -235,7 +235,7 @@ def test_arg_max_is_used_where_it_is_the_best_tree_and_else_the_best_tree_is_fou
         arcs[i, :, length + 1 :] = -torch.inf
         arcs[i, range(n), range(1, n + 1)] = -torch.inf
     found, probs = decode_heads(arcs, lengths)
-    assert are_trees(np.maximum(found, 0), lengths).all()
+    assert are_trees(np.maximum(found, 0), lengths=lengths).all()
     for i, length in enumerate(lengths):
         scores = arcs[i, :length, : length + 1].log_softmax(-1).numpy()
         best = maximum_spanning_tree(scores)

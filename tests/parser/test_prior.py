@@ -76,7 +76,7 @@ def test_a_refiner_decodes_from_the_mean_of_the_log_probabilities(pair: Language
         expected = mean(alone.scores.arcs, sentence.request.prior.arcs, share)
         n = len(sentence.words)
         assert mixed.scores.arcs == pytest.approx(expected, abs=1e-5)
-        assert mixed.tree.heads.tolist() == decode(expected[None], np.array([n]))[0].tolist()
+        assert mixed.tree.heads.tolist() == decode(expected[None], lengths=np.array([n]))[0].tolist()
 
 
 def test_labels_of_the_parsers_arcs_have_the_mean_of_the_log_probabilities(pair: Language, share: float):

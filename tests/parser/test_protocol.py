@@ -76,7 +76,7 @@ def forward(model: Model, inputs: Any, is_train: bool) -> tuple[Any, Callable[[A
 def parse(model: Model, sentence: Sentence) -> Parse:
     n = len(sentence.words)
     (heads, _), (labels, _) = score(model, sentence.words, False)
-    tree = Arcs(decode(np.log(heads)[None], np.array([n]))[0], labels.argmax(1))
+    tree = Arcs(decode(np.log(heads)[None], lengths=np.array([n]))[0], labels.argmax(1))
     return Parse(tree, heads[range(n), tree.heads], labels.max(1))
 
 

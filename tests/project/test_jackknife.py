@@ -174,7 +174,7 @@ def test_damaged_folds_are_found(copied: Path):
 @given(st.integers(2, 6), st.integers(1, 7), st.integers(0, 60), st.integers(0, 3))
 def test_folds_are_whole_blocks_and_share_nothing(n_folds: int, block: int, more: int, seed: int):
     n_docs = (n_folds - 1) * block + 1 + more
-    folds = jackknife.deal(n_docs, n_folds, block, seed)
+    folds = jackknife.deal(n_docs, n_folds=n_folds, block=block, seed=seed)
     assert sorted(i for fold in folds for i in fold) == list(range(n_docs))
     owner = {i: k for k, fold in enumerate(folds) for i in fold}
     assert all(owner[i] == owner[i // block * block] for i in range(n_docs))
@@ -184,10 +184,14 @@ def test_folds_are_whole_blocks_and_share_nothing(n_folds: int, block: int, more
 
 
 def test_the_seed_deals_otherwise():
-    assert jackknife.deal(40, 4, 2, 0) == jackknife.deal(40, 4, 2, 0) != jackknife.deal(40, 4, 2, 1)
+    assert (
+        jackknife.deal(40, n_folds=4, block=2, seed=0)
+        == jackknife.deal(40, n_folds=4, block=2, seed=0)
+        != jackknife.deal(40, n_folds=4, block=2, seed=1)
+    )
 
 
 @pytest.mark.parametrize(("n_docs", "n_folds", "block"), [(9, 1, 1), (3, 4, 1), (9, 2, 0), (9, 2, 9)])
 def test_too_few_docs_for_the_folds_are_an_error(n_docs: int, n_folds: int, block: int):
     with pytest.raises(SystemExit, match=f"{n_docs} Docs in blocks of {block} to {n_folds} folds"):
-        jackknife.deal(n_docs, n_folds, block, 0)
+        jackknife.deal(n_docs, n_folds=n_folds, block=block, seed=0)

@@ -50,7 +50,7 @@ SCORES = {
 
 
 def test_meta_has_scores_licenses_and_facts_of_the_training():
-    meta = model_card.complete_meta(META, FACTS, SCORES, 12_345_678)
+    meta = model_card.complete_meta(META, facts=FACTS, scores=SCORES, size=12_345_678)
     dev = {"dev_uas": 0.9, "dev_las": 0.8, "dev_clas": 0.7}
     raw = {"test_raw_las": 0.75, "test_raw_words": 0.99}
     assert meta["performance"] == {"ud_las": 0.5, **dev, **raw}
@@ -68,7 +68,9 @@ def test_meta_has_scores_licenses_and_facts_of_the_training():
 def test_scores_of_tags_are_those_that_a_component_writes():
     scores = {"dev": {**SCORES["dev"], "UPOS": score(0.0), "XPOS": score(0.6)}}
     for component, expected in (("morphologizer", {"UPOS", "UFeats"}), ("tagger", {"XPOS"})):
-        meta = model_card.complete_meta({**META, "pipeline": [component, "g2g_parser"]}, FACTS, scores, 1)
+        meta = model_card.complete_meta(
+            {**META, "pipeline": [component, "g2g_parser"]}, facts=FACTS, scores=scores, size=1
+        )
         assert {
             m for m in ("UPOS", "XPOS", "UFeats") if f"dev_{m.lower()}" in meta["performance"]
         } == expected
@@ -76,22 +78,26 @@ def test_scores_of_tags_are_those_that_a_component_writes():
 
 def test_what_the_treebank_or_the_pipeline_lacks_has_a_dash():
     scores = {"dev": {**SCORES["dev"], "UPOS": score(0.6), "UFeats": {"f1": None}, "Lemmas": score(0.0)}}
-    meta = model_card.complete_meta({**META, "pipeline": ["morphologizer", "g2g_parser"]}, FACTS, scores, 1)
+    meta = model_card.complete_meta(
+        {**META, "pipeline": ["morphologizer", "g2g_parser"]}, facts=FACTS, scores=scores, size=1
+    )
     card = model_card.model_card(meta)
     assert "|  | UPOS | XPOS | UFeats | Lemmas | UAS | LAS | CLAS |" in card
     assert "| development set | 60.00 | - | - | - | 90.00 | 80.00 | 70.00 |" in card
 
 
 def test_only_a_repository_has_a_commit():
-    card = model_card.model_card(model_card.complete_meta(META, FACTS, SCORES, 1))
+    card = model_card.model_card(model_card.complete_meta(META, facts=FACTS, scores=SCORES, size=1))
     assert "| commit of the treebank | abc |" in card
     treebank = {**FACTS["treebank"], "commit": ""}
-    card = model_card.model_card(model_card.complete_meta(META, {**FACTS, "treebank": treebank}, SCORES, 1))
+    card = model_card.model_card(
+        model_card.complete_meta(META, facts={**FACTS, "treebank": treebank}, scores=SCORES, size=1)
+    )
     assert "commit" not in card
 
 
 def test_card_says_what_meta_has():
-    card = model_card.model_card(model_card.complete_meta(META, FACTS, SCORES, 12_345_678))
+    card = model_card.model_card(model_card.complete_meta(META, facts=FACTS, scores=SCORES, size=12_345_678))
     for text in (
         "# tr_g2g 1.0",
         "| size on disk | 12.3 MB |",
@@ -112,7 +118,9 @@ def test_card_of_an_adapted_pipeline_names_its_base_and_the_scores_before_and_af
     training = {**FACTS["training"], "parser": "", "base": "mine", "base_license": "CC BY 4.0"}
     las = {"dev": 0.9, "base/dev": 0.8, "old/dev": 0.7, "old_base/dev": 0.75}
     scores = {part: {"LAS": score(f1)} for part, f1 in las.items()}
-    card = model_card.model_card(model_card.complete_meta(META, {**FACTS, "training": training}, scores, 1))
+    card = model_card.model_card(
+        model_card.complete_meta(META, facts={**FACTS, "training": training}, scores=scores, size=1)
+    )
     for text in (
         "| continued from | mine |",
         "| mine (base) | CC BY 4.0 |",
@@ -127,7 +135,9 @@ def test_card_of_an_adapted_pipeline_names_its_base_and_the_scores_before_and_af
 def test_card_says_what_each_component_has_learned():
     labels = {"tagger": ["A", "B", "C"], "senter": [], "g2g_parser": ["nsubj"], "rng_refiner": ["nsubj"]}
     pipeline = ["transformer", "senter", "tagger", "trainable_lemmatizer", "g2g_parser", "rng_refiner"]
-    meta = model_card.complete_meta({**META, "pipeline": pipeline, "labels": labels}, FACTS, {}, 1)
+    meta = model_card.complete_meta(
+        {**META, "pipeline": pipeline, "labels": labels}, facts=FACTS, scores={}, size=1
+    )
     assert meta["description"].startswith(
         "Sentence boundaries, tags, lemmas, dependency trees, trained on UD_"
     )
@@ -143,7 +153,7 @@ def test_card_of_a_parser_of_amrs_has_smatch():
     smatch = {"precision": 0.5, "recall": 0.4, "f1": 0.44}
     scores = {"dev": {"Smatch": smatch, "Concepts": score(0.66)}, "test": {"Smatch": score(0.41)}}
     trained = {**META, "pipeline": ["amr_parser"], "performance": {"smatch_f": 0.44}}
-    meta = model_card.complete_meta(trained, facts, scores, 1)
+    meta = model_card.complete_meta(trained, facts=facts, scores=scores, size=1)
     measured = {"dev_smatch": 0.44, "dev_concepts": 0.66, "test_smatch": 0.41}
     assert meta["performance"] == {"smatch_f": 0.44, **measured}
     card = model_card.model_card(meta)
@@ -173,7 +183,7 @@ def test_pipelines_are_named_without_their_folders(path: str, expected: str):
 
 
 def test_card_of_a_pipeline_that_nothing_is_known_of():
-    card = model_card.model_card(model_card.complete_meta(META, {}, {}, 1))
+    card = model_card.model_card(model_card.complete_meta(META, facts={}, scores={}, size=1))
     assert "none were noted" in card
     assert "nothing was noted" in card
     assert "unknown" in card
@@ -181,16 +191,20 @@ def test_card_of_a_pipeline_that_nothing_is_known_of():
 
 def test_a_license_that_a_stranger_wrote_is_no_markup():
     treebank = {**FACTS["treebank"], "license": "MIT <img src=x onerror=a> [b](http://c) `d` |\n# e"}
-    card = model_card.model_card(model_card.complete_meta(META, {**FACTS, "treebank": treebank}, {}, 1))
+    card = model_card.model_card(
+        model_card.complete_meta(META, facts={**FACTS, "treebank": treebank}, scores={}, size=1)
+    )
     (line,) = [line for line in card.splitlines() if "onerror" in line]
     assert line.endswith(r"| MIT \<img src=x onerror=a> \[b\](http://c) \`d\` \| # e |")
 
 
 def test_a_card_says_who_may_use_the_weights():
-    bound = model_card.model_card(model_card.complete_meta(META, FACTS, SCORES, 1))
+    bound = model_card.model_card(model_card.complete_meta(META, facts=FACTS, scores=SCORES, size=1))
     free = {**FACTS, "treebank": {**FACTS["treebank"], "license": "MIT"}}
-    anyone = model_card.model_card(model_card.complete_meta(META, free, SCORES, 1))
+    anyone = model_card.model_card(model_card.complete_meta(META, facts=free, scores=SCORES, size=1))
     assert "may bind those who use them" in bound
     assert "Anyone may use the weights for anything" in anyone
     unknown = {**free, "training": {**FACTS["training"], "encoder": "some/checkpoint"}}
-    assert "Anyone" not in model_card.model_card(model_card.complete_meta(META, unknown, SCORES, 1))
+    assert "Anyone" not in model_card.model_card(
+        model_card.complete_meta(META, facts=unknown, scores=SCORES, size=1)
+    )

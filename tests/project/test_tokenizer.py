@@ -188,7 +188,7 @@ def test_each_language_learns_a_tokenizer_that_is_saved_and_works(lang, tmp_path
     monkeypatch.setattr(tokenizer_search, "N_ROUNDS", 1)
     path = tmp_path / "train.conllu"
     path.write_text(DATES, encoding="utf8")
-    (_, after) = tokenizer.make_tokenizer(path, tmp_path / "out", lang=lang)["train"]
+    (_, after) = tokenizer.make_tokenizer(path, output=tmp_path / "out", lang=lang)["train"]
     assert after.f1 == 1.0
     assert [token.text for token in spacy.load(tmp_path / "out")("19-03-2020 ===== (a)")] == [
         "19-03-2020", "=====", "(", "a", ")",

@@ -152,7 +152,10 @@ def test_a_refiner_of_a_whole_pipeline_listens_to_its_encoder_or_copies_it(share
     )
     config = training_config.refiner_config(refiner(), nlp, "", shares=shares)
     assert encoder_of(config)["component"] == "g2g_parser"
-    assert training_config.refiner_encoder(config, "nowhere/model", "") == "the parser's, which was not noted"
+    assert (
+        training_config.refiner_encoder(config, "nowhere/model", encoder="")
+        == "the parser's, which was not noted"
+    )
     assert config["training"]["frozen_components"] == ["g2g_encoder", "g2g_parser"]
     built = spacy.blank("en").add_pipe(
         "rng_refiner", config={"model": config["components"]["rng_refiner"]["model"]}
@@ -168,10 +171,10 @@ def test_an_encoder_of_another_library_is_not_copied():
     nlp.add_pipe("g2g_parser", config={"model": model})
     config = training_config.refiner_config(refiner(), nlp, "bert")
     assert encoder_of(config) == {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": "bert"}
-    assert training_config.refiner_encoder(config, "parser", "bert") == "bert"
+    assert training_config.refiner_encoder(config, "parser", encoder="bert") == "bert"
     config = training_config.refiner_config(refiner(), nlp, "")
     assert encoder_of(config) == {"@callbacks": "spacy_g2g.EncoderFromScratch.v1"}
-    assert training_config.refiner_encoder(config, "parser", "bert") == ""
+    assert training_config.refiner_encoder(config, "parser", encoder="bert") == ""
 
 
 def test_a_pipeline_with_a_refiner_is_an_error(trained_refiner_folder: Path):

@@ -17,7 +17,7 @@ def test_word_pieces_are_made_of_a_vocabulary(tmp_path: Path):
     (source / "config.json").write_text("{}", encoding="utf8")
     (source / "pytorch_model.bin").write_bytes(b"weights")
     target = tmp_path / "encoders" / "target"
-    wordpiece_encoder.make_folder(source, target)
+    wordpiece_encoder.make_folder(source, target=target)
     assert sorted(path.name for path in target.iterdir()) == [
         "config.json",
         "pytorch_model.bin",

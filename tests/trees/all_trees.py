@@ -11,4 +11,4 @@ from spacy_g2g.trees.tree import are_trees
 def all_trees(n: int) -> np.ndarray:
     """Heads of each tree over n words, int [n ** (n - 1), n]."""
     heads = np.indices((n + 1,) * n).reshape(n, -1).T
-    return heads[are_trees(heads, [n] * len(heads))]
+    return heads[are_trees(heads, lengths=[n] * len(heads))]

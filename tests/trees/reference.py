@@ -10,5 +10,5 @@ from spacy_g2g.trees.tree import IntArray
 def maximum_spanning_tree(scores: ArrayLike) -> IntArray:
     """Return the best heads, int [n], by ``decode`` of a batch of one sentence, float [n, n + 1]."""
     array = np.asarray(scores)
-    heads: IntArray = decode(array[None], [len(array) if array.ndim else 0])[0]
+    heads: IntArray = decode(array[None], lengths=[len(array) if array.ndim else 0])[0]
     return heads

@@ -53,12 +53,12 @@ def test_the_best_tree_meets_random_constraints_or_they_are_in_conflict():
         constraints = [random_constraint() for _ in range(RNG.integers(1, 7))]
         scores = random_scores()
         possible = [heads for heads in all_trees(N) if could_meet(heads, constraints)]
-        conflict = find_conflict(tuple(constraints), N, N_LABELS)
+        conflict = find_conflict(tuple(constraints), N, n_labels=N_LABELS)
         assert bool(conflict) == (not possible)
         if conflict:
             n_conflicts += 1
             for i in range(len(conflict)):
-                assert not find_conflict((*conflict[:i], *conflict[i + 1 :]), N, N_LABELS)
+                assert not find_conflict((*conflict[:i], *conflict[i + 1 :]), N, n_labels=N_LABELS)
             with pytest.raises(ValueError, match="G2G-E107"):
                 best_parses(scores, 1, constraints)
             continue
@@ -73,12 +73,14 @@ def test_the_best_tree_meets_random_constraints_or_they_are_in_conflict():
 def test_only_the_constraints_that_conflict_are_named():
     cycle = [Constraint("head", (1,), 2), Constraint("head", (2,), 1)]
     harmless = [Constraint("head", (3,), 4), Constraint("subtree", (3, 4)), Constraint("not label", (1,), 2)]
-    assert find_conflict((harmless[0], cycle[0], *harmless[1:], cycle[1]), N, N_LABELS) == tuple(cycle)
+    assert find_conflict((harmless[0], cycle[0], *harmless[1:], cycle[1]), N, n_labels=N_LABELS) == tuple(
+        cycle
+    )
 
 
 def test_a_caller_can_not_change_a_conflict_that_is_kept():
     assert isinstance(
-        find_conflict((Constraint("head", (1,), 2), Constraint("head", (2,), 1)), N, N_LABELS), tuple
+        find_conflict((Constraint("head", (1,), 2), Constraint("head", (2,), 1)), N, n_labels=N_LABELS), tuple
     )
 
 

@@ -32,7 +32,7 @@ def trees(n_sentences: int, length: int) -> Graphs:
 def run(graph: Graphs, head_rate: float, label_rate: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     heads, labels, lengths = graph
-    return corrupt(heads, labels, lengths=lengths, head_rate=head_rate, label_rate=label_rate, rng=rng)
+    return corrupt(heads, labels=labels, lengths=lengths, head_rate=head_rate, label_rate=label_rate, rng=rng)
 
 
 @given(graphs(), st.integers(0, 1000))

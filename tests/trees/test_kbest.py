@@ -73,9 +73,9 @@ def test_the_first_of_many_words_is_the_best_tree(make):
     for n in (12, 40):
         scores = make(n)
         heads, totals = best_trees(scores, 12)
-        best = decode(scores[None], [n])[0]
+        best = decode(scores[None], lengths=[n])[0]
         assert heads[0].tolist() == best.tolist()
-        assert are_trees(heads, [n] * 12).all()
+        assert are_trees(heads, lengths=[n] * 12).all()
         assert (np.diff(totals) <= 0).all()
         assert len(np.unique(heads, axis=0)) == 12
 

@@ -166,18 +166,18 @@ def test_a_batch_gives_the_trees_of_its_sentences_whatever_the_padding(
     batch = np.full((len(sentences), 6, 7), padding)
     for cells, scores in zip(batch, sentences, strict=True):
         cells[: len(scores), : len(scores) + 1] = scores
-    heads = decode(batch, [len(scores) for scores in sentences])
+    heads = decode(batch, lengths=[len(scores) for scores in sentences])
     assert heads.shape == (len(sentences), 6)
     for row, scores in zip(heads, sentences, strict=True):
         assert row.tolist() == [*maximum_spanning_tree(scores), *[0] * (6 - len(scores))]
 
 
 def test_a_batch_may_have_a_sentence_without_words():
-    assert decode(np.zeros((2, 1, 2)), [0, 1]).tolist() == [[0], [0]]
+    assert decode(np.zeros((2, 1, 2)), lengths=[0, 1]).tolist() == [[0], [0]]
 
 
 def test_the_bad_sentence_of_a_batch_is_named():
     scores = np.zeros((3, 2, 3))
     scores[2, 0, 0] = INF
     with pytest.raises(ValueError, match="sentence 2 of the batch"):
-        decode(scores, [2, 2, 1])
+        decode(scores, lengths=[2, 2, 1])

@@ -74,7 +74,7 @@ def test_are_trees_equals_is_tree_for_each_sentence_whatever_the_padding(
     for row, sentence in zip(heads, sentences, strict=True):
         row[: len(sentence)] = sentence
     expected = [is_tree(sentence) for sentence in sentences]
-    assert are_trees(heads, [len(sentence) for sentence in sentences]).tolist() == expected
+    assert are_trees(heads, lengths=[len(sentence) for sentence in sentences]).tolist() == expected
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
@@ -89,7 +89,7 @@ def test_heads_can_be_trees_where_some_tree_agrees_with_the_known_ones(n: int):
         any(all(k in (-1, h) for k, h in zip(known, tree, strict=True)) for tree in trees) for known in every
     ]
     padded = np.pad(every, ((0, 0), (0, 1)), constant_values=-1)
-    assert can_be_trees(padded, np.full(len(every), n)).tolist() == expected
+    assert can_be_trees(padded, lengths=np.full(len(every), n)).tolist() == expected
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 8, 9, 5000])

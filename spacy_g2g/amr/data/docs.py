@@ -89,7 +89,7 @@ def amr_graphs(doc: Doc) -> list[Any] | None:
     amrs = get_amrs(doc)
     if amrs is None:
         return None
-    return [decode_penman(text, f"doc._.{AMR}, sentence {i}") for i, text in enumerate(amrs, start=1)]
+    return [decode_penman(text, where=f"doc._.{AMR}, sentence {i}") for i, text in enumerate(amrs, start=1)]
 
 
 def amr_of_span(span: Span) -> str | None:

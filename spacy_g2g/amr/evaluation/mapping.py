@@ -12,7 +12,7 @@ FIRST_ROUNDS = (0, 1, 6)
 NO_NODE = -1
 
 
-def best_mapping(a: Triples, b: Triples, *, restarts: int = RESTARTS, seed: int = 0) -> tuple[int, list[int]]:
+def best_mapping(a: Triples, *, b: Triples, restarts: int = RESTARTS, seed: int = 0) -> tuple[int, list[int]]:
     """Return the largest number of shared triples that the search finds, and the mapping that shares them.
 
     The mapping has a node of b, or NO_NODE, for each node of a.

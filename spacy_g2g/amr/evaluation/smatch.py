@@ -20,8 +20,8 @@ from .triples import Triples, to_triples
 
 def smatch(
     gold: Iterable[str | None],
-    predicted: Iterable[str | None],
     *,
+    predicted: Iterable[str | None],
     restarts: int = RESTARTS,
     seed: int = 0,
     wiki: bool = False,
@@ -39,10 +39,10 @@ def smatch(
     for number, (gold_text, text) in enumerate(zip(gold, predicted, strict=True), start=1):
         expected = found = Triples([], Counter(), Counter())
         if gold_text is not None:
-            expected = to_triples(parse_penman(gold_text, f"gold AMR {number}"), wiki=wiki)
+            expected = to_triples(parse_penman(gold_text, where=f"gold AMR {number}"), wiki=wiki)
         with suppress(ValueError):
             found = to_triples(parse_penman(text or ""), wiki=wiki)
-        n_matched, _ = best_mapping(found, expected, restarts=restarts, seed=seed)
+        n_matched, _ = best_mapping(found, b=expected, restarts=restarts, seed=seed)
         n_shared = (Counter(found.concepts) & Counter(expected.concepts)).total()
         triples += make_score(n_matched, predicted=found.size, gold=expected.size)
         concepts += make_score(n_shared, predicted=len(found.concepts), gold=len(expected.concepts))

@@ -93,7 +93,7 @@ def read_file_blocks(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[A
             continue
         where = f"{path}, line {number}, id {metadata.get('id', '(none)')}"
         try:
-            yield AmrBlock(text, parse_penman(text, where), metadata, where)
+            yield AmrBlock(text, parse_penman(text, where=where), metadata, where)
         except ValueError as error:
             yield error
 

@@ -15,7 +15,7 @@ _BRACKET = re.compile(r"[()]")
 _STRING_OR_MARKER = re.compile(r'("(?:[^"\\]|\\.)*")|~(?:[a-z]\.?)?[0-9]+(?:,[0-9]+)*')
 
 
-def parse_penman(text: str, where: str = "<text>") -> AmrTree:
+def parse_penman(text: str, *, where: str = "<text>") -> AmrTree:
     """Read and check the tree of one graph in PENMAN notation.
 
     Each variable has one tree with a concept, and each role has a target. Alignment markers (~e.5) stay.
@@ -47,9 +47,9 @@ def format_penman(tree: AmrTree) -> str:
     return text
 
 
-def decode_penman(text: str, where: str = "<text>") -> Any:
+def decode_penman(text: str, *, where: str = "<text>") -> Any:
     """Return the ``penman.Graph`` of an AMR. Raises as ``parse_penman`` does."""
-    parse_penman(text, where)
+    parse_penman(text, where=where)
     import penman
     from penman.models.amr import model
 

@@ -139,7 +139,7 @@ class AmrTransformer(ActionNetwork):
     def loss(self, batch: Batch, gold: Sequence[Replay]) -> Tensor:
         """Return the smoothed cross-entropy of the oracle's actions, summed over states."""
         memory, mask = self.read(batch)
-        return self.parser.loss(memory, mask, pad_replays(gold, memory.shape[1], len(self.table)))
+        return self.parser.loss(memory, mask, pad_replays(gold, memory.shape[1], n_actions=len(self.table)))
 
     def parse(self, batch: Batch) -> list[AmrParse]:
         """Return the graph of the best action sequence of each sentence."""
@@ -171,7 +171,7 @@ class AmrTransformer(ActionNetwork):
         return parses
 
 
-def pad_replays(replays: Sequence[Replay], width: int, n_actions: int) -> Sequences:
+def pad_replays(replays: Sequence[Replay], width: int, *, n_actions: int) -> Sequences:
     """Pad the sequences of actions of several sentences to one length.
 
     Actions that the table lacks have no loss, but the decoder passes through their states.

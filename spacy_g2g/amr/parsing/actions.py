@@ -77,7 +77,7 @@ class AmrSentence:
         return cls(tuple(forms), tuple(lemma or find_lemma(form) for form, lemma in pairs))
 
 
-def copied_label(kind: ActionKind, form: str, lemma: str) -> str | None:
+def copied_label(kind: ActionKind, form: str, *, lemma: str) -> str | None:
     """Return the label that a COPY action gives a word, or None if PENMAN could not read it."""
     if kind == ActionKind.COPY_QUOTE:
         text = "_".join(form.split()).replace("\\", "").replace('"', "'")

@@ -167,7 +167,7 @@ class AmrState:
         if kind == ActionKind.PRED:
             self.labels[top] = action.label
         elif kind in COPIES:
-            self.labels[top] = copied_label(kind, self.sentence.forms[word], self.sentence.lemmas[word])
+            self.labels[top] = copied_label(kind, self.sentence.forms[word], lemma=self.sentence.lemmas[word])
         elif kind == ActionKind.DEPENDENT:
             self.constants[top, action.label, action.value] = None
         else:

@@ -32,7 +32,7 @@ def amr_oracle_actions(
     return list(_Oracle(graph, sentence, words, max_forks))
 
 
-def limit_nodes(words: list[int], n_words: int, max_nodes: int) -> list[int]:
+def limit_nodes(words: list[int], n_words: int, *, max_nodes: int) -> list[int]:
     """Return words for nodes such that no word has more than `max_nodes`.
 
     A node too many moves to the nearest word without a node, or else to the nearest word with room, or else
@@ -61,7 +61,7 @@ class _Oracle:
     def __init__(self, graph: AmrGraph, sentence: AmrSentence, words: list[int], max_forks: int) -> None:
         self._graph = graph
         self._state = AmrState(sentence, max_forks=max_forks)
-        words = limit_nodes(words, len(sentence), max_forks + 1)
+        words = limit_nodes(words, len(sentence), max_nodes=max_forks + 1)
         self._is_placed = [word != NO_WORD for word in words]
         self._queues = self._order(words)
         # The node of each item that has a label.
@@ -122,7 +122,7 @@ class _Oracle:
         """Return the first COPY that gives a node's label, and PRED if none does."""
         word, sentence, label = self._state.words[item], self._state.sentence, self._graph.labels[node]
         for kind in COPIES:
-            if copied_label(kind, sentence.forms[word], sentence.lemmas[word]) == label:
+            if copied_label(kind, sentence.forms[word], lemma=sentence.lemmas[word]) == label:
                 return AmrAction(kind)
         return AmrAction(ActionKind.PRED, label)
 

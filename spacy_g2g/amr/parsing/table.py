@@ -127,7 +127,9 @@ class AmrActions:
         """Return the actions that may label each word: valid copies, and PRED by `candidates`."""
         choices = []
         for position, (form, lemma) in enumerate(zip(sentence.forms, sentence.lemmas, strict=True)):
-            copies = [self._plain[kind] for kind in COPIES if copied_label(kind, form, lemma) is not None]
+            copies = [
+                self._plain[kind] for kind in COPIES if copied_label(kind, form, lemma=lemma) is not None
+            ]
             labels = self._of_kind[ActionKind.PRED]
             if self.candidates != "vocab":
                 labels = self._seen_ids.get(_key(sentence, position, self.candidates), labels[:0])

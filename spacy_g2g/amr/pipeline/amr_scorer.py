@@ -17,7 +17,7 @@ from ..evaluation.smatch import smatch
 
 
 def make_amr_scorer(
-    restarts: int = RESTARTS, seed: int = 0, wiki: bool = False
+    restarts: int = RESTARTS, *, seed: int = 0, wiki: bool = False
 ) -> Callable[..., dict[str, Any]]:
     """Make the scorer ``spacy_g2g.amr_scorer.v1``, Smatch of AMRs over all sentences (see ``score_amrs``).
 
@@ -57,7 +57,7 @@ def score_amrs(
         found, extra = dict(pairs), [text for number, text in pairs if number is None]
         gold += [*references, *[None] * len(extra)]
         predicted += [*map(found.get, range(len(references))), *extra]
-    triples, concepts = smatch(gold, predicted, restarts=restarts, seed=seed, wiki=wiki)
+    triples, concepts = smatch(gold, predicted=predicted, restarts=restarts, seed=seed, wiki=wiki)
     return _summary("smatch", triples) | _summary("amr_concepts", concepts)
 
 

@@ -115,7 +115,7 @@ def gold_graph(text: str, words: Sequence[str], *, name: str, wiki: Wiki) -> Amr
     Raises ValueError for an ill-formed AMR.
     """
     where = f"{name}, gold AMR of {' '.join(words[:SHOWN_WORDS])!r}"
-    return AmrGraph.from_tree(parse_penman(text, where), wiki)
+    return AmrGraph.from_tree(parse_penman(text, where=where), wiki)
 
 
 class ReplayCache(dict[tuple[AmrSentence, str], Replay]):

@@ -184,7 +184,9 @@ class StateDecoder(nn.Module):
         ancestors = cache.open_step(x)
         layer: Any
         for layer, past, memory in zip(self.layers, cache.pasts, cache.memories, strict=True):
-            x = layer(x, layer.steps.step(x, past, cache.n_steps, ancestors), memory, seen)
+            x = layer(
+                x, layer.steps.step(x, past=past, number=cache.n_steps, ancestors=ancestors), memory, seen
+            )
         cache.n_steps += 1
         return x
 

@@ -133,7 +133,7 @@ class StepAttention(nn.Module):
         attended: Tensor = self.output(z.transpose(1, 2).reshape(batch, n, width))
         return attended
 
-    def step(self, x: Tensor, past: Tensor, number: int, ancestors: Tensor | None) -> Tensor:
+    def step(self, x: Tensor, *, past: Tensor, number: int, ancestors: Tensor | None) -> Tensor:
         """Make one step of the hypotheses of each sentence, and write its keys and values to the past.
 
         x: float [batch, hypotheses, width].

@@ -22,7 +22,7 @@ def are_learnable(gold: Sequence[Arcs], *, swap: bool, needs_labels: bool) -> Bo
     """
     heads, labels = pad_trees(gold, max((len(tree.heads) for tree in gold), default=0))
     lengths = np.array([len(tree.heads) for tree in gold], dtype=np.int64)
-    learnable = (lengths > 0) & oracle.can_learn(heads, lengths, swap)
+    learnable = (lengths > 0) & oracle.can_learn(heads, n_words=lengths, swap=swap)
     if needs_labels:
         learnable &= ((heads <= 0) | (labels > ROOT_LABEL)).all(axis=1)
     return learnable
@@ -34,7 +34,7 @@ def gold_steps(gold: Sequence[Arcs], n_words: IntArray, *, swap: bool) -> list[S
     n_words: Number of words of each sentence, int [sentences].
     """
     heads, labels = pad_trees(gold, int(n_words.max()))
-    actions = oracle.oracle_actions(heads, n_words, swap)
+    actions = oracle.oracle_actions(heads, n_words=n_words, swap=swap)
     return list(oracle_steps(actions, labels=labels, n_words=n_words))
 
 

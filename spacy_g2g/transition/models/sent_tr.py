@@ -90,7 +90,7 @@ class SentTr(TransitionNetwork):
         empty = self.empty.to(words.dtype).expand(len(words), 1, -1)
         return self.classifiers.project(torch.cat([empty, words], 1))
 
-    def score_slots(self, table: Tensor, owners: IntArray, slots: IntArray) -> tuple[Tensor, Tensor]:
+    def score_slots(self, table: Tensor, owners: IntArray, *, slots: IntArray) -> tuple[Tensor, Tensor]:
         """Score states.
 
         table: Parts from ``project``.
@@ -123,7 +123,7 @@ class SentTr(TransitionNetwork):
     ) -> tuple[Tensor, Tensor]:
         """Score sampled states, with one encoder pass for all states of one partial tree."""
         if not self.graph_input:
-            return self.score_slots(self.project(batch), samples.sentences, samples.step.slots)
+            return self.score_slots(self.project(batch), samples.sentences, slots=samples.step.slots)
         states = samples.step.states
         versions = states.n_arcs // self.refresh_every
         keys, first, owners = np.unique(
@@ -131,7 +131,7 @@ class SentTr(TransitionNetwork):
         )
         # The first state of a pass has the tree that is encoded.
         table = self.project(with_trees(batch.take(keys[0]), states.take(first)))
-        return self.score_slots(table, owners.reshape(-1), samples.step.slots)
+        return self.score_slots(table, owners.reshape(-1), slots=samples.step.slots)
 
     def read(self, batch: PieceBatch) -> Reader:
         """Begin to decode."""
@@ -146,8 +146,8 @@ class _SentenceReader(Reader):
         self.table = network.project(batch)
         self.owners: IntArray = np.arange(len(batch.n_words))
 
-    def score(self, states: States, rows: IntArray, slots: IntArray) -> tuple[Tensor, Tensor]:  # noqa: ARG002
-        return self.network.score_slots(self.table, self.owners[rows], slots)
+    def score(self, states: States, rows: IntArray, *, slots: IntArray) -> tuple[Tensor, Tensor]:  # noqa: ARG002
+        return self.network.score_slots(self.table, self.owners[rows], slots=slots)
 
     def take(self, order: IntArray) -> None:
         self.owners = self.owners[order]
@@ -163,13 +163,13 @@ class _TreeReader(Reader):
         self.n_encoded: IntArray = np.full(len(self.owners), -network.refresh_every)
         self.table = torch.empty(0)
 
-    def score(self, states: States, rows: IntArray, slots: IntArray) -> tuple[Tensor, Tensor]:
+    def score(self, states: States, rows: IntArray, *, slots: IntArray) -> tuple[Tensor, Tensor]:
         n_arcs = states.n_arcs
         old = rows[n_arcs[rows] - self.n_encoded[rows] >= self.network.refresh_every]
         if len(old):
             self._encode(states, old)
             self.n_encoded[old] = n_arcs[old]
-        return self.network.score_slots(self.table, rows, slots)
+        return self.network.score_slots(self.table, rows, slots=slots)
 
     def _encode(self, states: States, rows: IntArray) -> None:
         parts = self.network.project(with_trees(self.batch.take(self.owners[rows]), states.take(rows)))

@@ -103,7 +103,7 @@ class StackTransformer(ActionNetwork):
         shifts = self.shifts(batch)[samples.sentences]
         fronts = shifts[np.arange(len(shifts)), np.maximum(step.slots[:, B1], 0)]
         actions = np.full(is_action.shape, NO_ACTION)
-        actions[places] = self.actions.encode(step.actions, step.labels, fronts)
+        actions[places] = self.actions.encode(step.actions, labels=step.labels, shifts=fronts)
         stack, buffer = np.full((2, *is_action.shape, shifts.shape[1]), -1)
         stack[places], buffer[places] = state_positions(step.states)
         order = np.lexsort(places[::-1])

@@ -325,7 +325,7 @@ class _StateReader(Reader):
         if network.history is not None:
             self.history = network.history.begin(len(self.words))
 
-    def score(self, states: States, rows: IntArray, slots: IntArray) -> tuple[Tensor, Tensor]:
+    def score(self, states: States, rows: IntArray, *, slots: IntArray) -> tuple[Tensor, Tensor]:
         history = None if self.history is None else self.history[0][-1][self.network.tensor(rows)]
         words, numbers = self.words.flatten(0, 1), _number(rows, self.words.shape[1])
         return self.network.score_states(words, numbers, states.take(rows), slots, history)

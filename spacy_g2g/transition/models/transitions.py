@@ -38,7 +38,7 @@ class Reader(ABC):
     """A network's view of the parser states of a batch, while it decodes."""
 
     @abstractmethod
-    def score(self, states: States, rows: IntArray, slots: IntArray) -> tuple[Tensor, Tensor]:
+    def score(self, states: States, rows: IntArray, *, slots: IntArray) -> tuple[Tensor, Tensor]:
         """Score actions and labels for some of the states; see ``TransitionClassifiers``.
 
         states: All states.
@@ -183,7 +183,7 @@ class TransitionNetwork(Network[PieceBatch]):
     def _choices(self, reader: Reader, machines: ArcMachines, rows: IntArray) -> Choices:
         """Score each type of action in some of the states, with the best label of each arc."""
         slots = machines.states.slots()[rows]
-        exist, relation = reader.score(machines.states, rows, slots)
+        exist, relation = reader.score(machines.states, rows, slots=slots)
         valid = valid_actions(machines.states.take(rows), self.settings.swap)
         types = exist.masked_fill(~self.tensor(valid), -torch.inf).log_softmax(-1)
         label_log_probs = relation.log_softmax(1)
@@ -196,5 +196,5 @@ class TransitionNetwork(Network[PieceBatch]):
         labels[:, arcs], label_probs[:, arcs] = best_labels.astype(np.int64) + 1, best_probs
         from_root = slots[:, S2] == 0
         labels[from_root, Action.RIGHT_ARC], label_probs[from_root, Action.RIGHT_ARC] = ROOT_LABEL, 1.0
-        actions = self.actions.encode(np.arange(N_ACTIONS), labels)
+        actions = self.actions.encode(np.arange(N_ACTIONS), labels=labels)
         return Choices(actions, log_probs, np.stack([np.exp(log_probs), label_probs], axis=-1))

@@ -38,7 +38,7 @@ class ArcActions:
     def __len__(self) -> int:
         return len(self.types)
 
-    def encode(self, types: IntArray, labels: IntArray, shifts: IntArray | int = 0) -> IntArray:
+    def encode(self, types: IntArray, *, labels: IntArray, shifts: IntArray | int = 0) -> IntArray:
         """Return the numbers of actions.
 
         types: Type of each action, a value of ``Action``, or -1 for no action; int [...].

@@ -20,7 +20,7 @@ from .state import NO_WORD, States
 NO_HEAD = -2
 
 
-def oracle_actions(heads: IntArray, n_words: IntArray, swap: bool = True) -> IntArray:
+def oracle_actions(heads: IntArray, *, n_words: IntArray, swap: bool = True) -> IntArray:
     """Return the actions that build each tree of a batch.
 
     heads: Head of each word, int [sentences, words]; padding is ignored. The heads form trees with one root,
@@ -29,11 +29,11 @@ def oracle_actions(heads: IntArray, n_words: IntArray, swap: bool = True) -> Int
     swap: Whether the system has SWAP.
     Returns int [sentences, steps]; NO_ACTION after the last action of a sentence.
     """
-    assert are_trees(heads, n_words).all()
+    assert are_trees(heads, lengths=n_words).all()
     return _StaticOracle(heads, n_words, swap).actions()
 
 
-def can_learn(heads: IntArray, n_words: IntArray, swap: bool) -> BoolArray:
+def can_learn(heads: IntArray, *, n_words: IntArray, swap: bool) -> BoolArray:
     """Return whether there are actions that build the tree of each sentence.
 
     heads: Head of each word, -1 if unknown; int [sentences, words]; padding is ignored.
@@ -44,7 +44,7 @@ def can_learn(heads: IntArray, n_words: IntArray, swap: bool) -> BoolArray:
     """
     is_word: BoolArray = np.arange(heads.shape[1]) < n_words[:, None]
     is_known = ~is_word | (heads >= 0)
-    learnable: BoolArray = are_trees(np.where(is_known, heads, 0), n_words) & is_known.all(axis=1)
+    learnable: BoolArray = are_trees(np.where(is_known, heads, 0), lengths=n_words) & is_known.all(axis=1)
     if not swap:
         for row in np.flatnonzero(learnable).tolist():
             learnable[row] = is_projective(heads[row, : n_words[row]])

@@ -83,14 +83,14 @@ def has_repeated_edges(text: str) -> bool:
 
 
 def test_the_score_of_the_example_of_the_package():
-    score, _ = smatch([WANT], [OTHER])
+    score, _ = smatch([WANT], predicted=[OTHER])
     assert counts(score) == (6, 7, 7)
     assert round(score.fscore, 4) == 0.8571
 
 
 @pytest.mark.parametrize(("a", "b"), list(itertools.product(TEXTS, repeat=2)))
 def test_counts_are_those_of_the_package(a: str, b: str):
-    score, _ = smatch([b], [a], wiki=True)
+    score, _ = smatch([b], predicted=[a], wiki=True)
     assert counts(score) == by_package(a, b, restarts=20)
 
 
@@ -99,15 +99,15 @@ def test_the_best_mapping_is_found_and_the_package_finds_no_better_one():
     for _ in range(40):
         a, b = random_graph(rng, rng.randint(1, 5)), random_graph(rng, rng.randint(1, 6))
         best = matched_by_all_mappings(triples_of(a), triples_of(b))
-        assert best_mapping(triples_of(a), triples_of(b))[0] == best
+        assert best_mapping(triples_of(a), b=triples_of(b))[0] == best
         if not has_repeated_edges(a) and not has_repeated_edges(b):
             assert by_package(a, b, restarts=4)[0] <= best
 
 
 def test_a_triple_that_is_there_twice_matches_as_often_as_it_is_on_both_sides():
     twice = "(a / x :ARG0 (b / y) :ARG0 b)"
-    assert counts(smatch([twice], [twice])[0]) == (5, 5, 5)
-    assert smatch([WANT, twice], [WANT, "(a / x :ARG0 (b / y))"])[0].tp == 11
+    assert counts(smatch([twice], predicted=[twice])[0]) == (5, 5, 5)
+    assert smatch([WANT, twice], predicted=[WANT, "(a / x :ARG0 (b / y))"])[0].tp == 11
 
 
 def test_a_graph_in_another_order_with_other_variables_is_the_same():
@@ -126,43 +126,43 @@ def test_a_graph_in_another_order_with_other_variables_is_the_same():
         for (i, role, k), n in triples.edges.items():
             new.edges[order[i], role, order[k]] = n
         other.append((triples, new))
-    assert [best_mapping(a, b)[0] for a, b in other] == [a.size for a, _ in other]
+    assert [best_mapping(a, b=b)[0] for a, b in other] == [a.size for a, _ in other]
 
 
 def test_the_score_is_the_same_each_time_and_symmetric_in_its_counts():
     rng = random.Random(2)
     gold, predicted = ([random_graph(rng, 12) for _ in range(10)] for _ in range(2))
-    first, again = ([*map(counts, smatch(gold, predicted, seed=3))] for _ in range(2))
+    first, again = ([*map(counts, smatch(gold, predicted=predicted, seed=3))] for _ in range(2))
     assert first == again
-    scores = [smatch([g], [p], seed=3) for g, p in zip(gold, predicted, strict=True)]
+    scores = [smatch([g], predicted=[p], seed=3) for g, p in zip(gold, predicted, strict=True)]
     assert [counts(sum(of_kind, PRFScore())) for of_kind in zip(*scores, strict=True)] == first
 
 
 @pytest.mark.parametrize("prediction", ["(a / b", "", None, "(a / b) (c / d)", "(a)", "no graph"])
 def test_an_ill_formed_prediction_counts_as_an_empty_graph(prediction: str | None):
-    score, concepts = smatch([WANT, WANT], [prediction, WANT])
+    score, concepts = smatch([WANT, WANT], predicted=[prediction, WANT])
     assert (counts(score), counts(concepts)) == ((7, 7, 14), (3, 3, 6))
     assert (score.precision, score.recall) == (1.0, 0.5)
 
 
 def test_nothing_predicted_scores_zero():
-    for score in (*smatch([WANT], [None]), *smatch([], [])):
+    for score in (*smatch([WANT], predicted=[None]), *smatch([], predicted=[])):
         assert (score.precision, score.recall, score.fscore) == (0.0, 0.0, 0.0)
 
 
 def test_wiki_counts_only_if_wanted():
     plain = '(c / city :name (n / name :op1 "Paris"))'
-    assert smatch([TEXTS[5]], [plain])[0].fscore == 1.0
-    assert counts(smatch([TEXTS[5]], [plain], wiki=True)[0]) == (5, 5, 6)
+    assert smatch([TEXTS[5]], predicted=[plain])[0].fscore == 1.0
+    assert counts(smatch([TEXTS[5]], predicted=[plain], wiki=True)[0]) == (5, 5, 6)
 
 
 def test_concepts_are_compared_as_bags():
-    assert counts(smatch([WANT, TEXTS[4]], [OTHER, "(b / boy)"])[1]) == (3, 4, 8)
+    assert counts(smatch([WANT, TEXTS[4]], predicted=[OTHER, "(b / boy)"])[1]) == (3, 4, 8)
 
 
 def test_different_numbers_of_graphs_are_an_error():
     with pytest.raises(ValueError, match="shorter"):
-        smatch([WANT, WANT], [WANT])
+        smatch([WANT, WANT], predicted=[WANT])
 
 
 @pytest.mark.slow
@@ -174,7 +174,7 @@ def test_scores_of_a_real_corpus_are_those_of_the_package():
     rng = random.Random(0)
     predicted = [text.replace("-01", rng.choice(["-01", "-02"])).replace(":ARG0 ", ":ARG8 ") for text in gold]
     pairs = list(zip(predicted, gold, strict=True))
-    scores = [counts(smatch([g], [p], wiki=True)[0]) for p, g in pairs]
+    scores = [counts(smatch([g], predicted=[p], wiki=True)[0]) for p, g in pairs]
     by_other = [by_package(p, g, restarts=4) for p, g in pairs]
     assert [score[1:] for score in scores] == [score[1:] for score in by_other]
     ours, theirs = (sum(score[0] for score in found) for found in (scores, by_other))

@@ -28,7 +28,7 @@ from spacy_g2g.amr.formats.penman_text import parse_penman
 )
 def test_text_that_is_no_well_formed_graph_is_an_error(text: str, code: str):
     with pytest.raises(ValueError, match=f"G2G-{code}.*here"):
-        parse_penman(text, "here")
+        parse_penman(text, where="here")
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ def test_a_chain_as_long_as_a_long_sentence_can_be_read_back():
 def test_copies_are_labels_that_penman_can_have(form: str, labels: list[str | None]):
     lemma = "boy" if form[0].isalpha() else form
     kinds = (ActionKind.COPY_LEMMA, ActionKind.COPY_LOWER, ActionKind.COPY_SENSE01, ActionKind.COPY_QUOTE)
-    assert [copied_label(kind, form, lemma) for kind in kinds] == labels
+    assert [copied_label(kind, form, lemma=lemma) for kind in kinds] == labels
 
 
 def test_strings_numbers_signs_and_modes_are_constants_and_concepts_are_not():

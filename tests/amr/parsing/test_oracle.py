@@ -108,7 +108,7 @@ def test_a_sentence_without_words_is_closed():
     ],
 )
 def test_nodes_beyond_the_limit_go_to_the_nearest_free_word(words, n_words, max_nodes, expected):
-    assert limit_nodes(words, n_words, max_nodes) == expected
+    assert limit_nodes(words, n_words, max_nodes=max_nodes) == expected
 
 
 @pytest.mark.parametrize(

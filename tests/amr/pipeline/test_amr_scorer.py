@@ -36,7 +36,7 @@ def values(score: dict[str, float]) -> list[float]:
 
 
 def expected(gold: list[str], predicted: list[str | None]) -> list[float]:
-    scores = smatch(gold, predicted)
+    scores = smatch(gold, predicted=predicted)
     return [value for score in scores for value in (score.precision, score.recall, score.fscore)]
 
 

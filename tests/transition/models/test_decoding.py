@@ -114,7 +114,7 @@ def classified_scores(
             elif type_ in ARCS:
                 of_type = of_labels[i, :, type_ - Action.LEFT_ARC]
                 label, label_prob = of_type.argmax() + 1, of_type.max()
-            number = int(network.actions.encode(np.array(type_), np.array(label)))
+            number = int(network.actions.encode(np.array(type_), labels=np.array(label)))
             scores[number] = (
                 float(log_probs[i, type_]),
                 float(np.exp(log_probs[i, type_])),
@@ -249,7 +249,7 @@ def test_whatever_the_scores_actions_are_valid_and_end_in_a_tree_in_time(
     for n, parse in zip(lengths, parses, strict=True):
         heads, labels = parse.tree.heads, parse.tree.labels
         assert len(heads) == len(labels) == n
-        assert are_trees(heads[None], np.array([n])).all()
+        assert are_trees(heads[None], lengths=np.array([n])).all()
         assert swap or is_projective(heads)
         assert ((labels == 0) == (heads == 0)).all()
         assert ((labels >= 0) & (labels < len(LABELS))).all()

@@ -46,8 +46,8 @@ def test_actions_are_shifts_swap_and_an_arc_of_each_label_and_direction():
         ("RIGHT_ARC", 2),
     ]
     shifts = np.where(table.types == Action.SHIFT, np.arange(len(table)), 0)
-    assert table.encode(table.types, table.labels, shifts).tolist() == list(range(len(table)))
-    assert table.encode(np.array([-1]), np.array([-1]), np.array([2])).tolist() == [-1]
+    assert table.encode(table.types, labels=table.labels, shifts=shifts).tolist() == list(range(len(table)))
+    assert table.encode(np.array([-1]), labels=np.array([-1]), shifts=np.array([2])).tolist() == [-1]
     # Ids of what there was stay when a label is added.
     wider = ArcActions(4, swap=True, n_shifts=2)
     assert wider.types[: len(table)].tolist() == table.types.tolist()
@@ -72,7 +72,10 @@ def test_valid_actions_and_places_are_those_of_plain_states(n: int, seed: int, s
                 from_root = plain.stack[-2:][0] == 0
                 labels = [-1] if action in (Action.SHIFT, Action.SWAP) else [0] if from_root else [1, 2]
                 front = int(shifts[0, plain.buffer[0]]) if plain.buffer else 0
-                ids = [table.encode(*map(np.array, (int(action), label, front))) for label in labels]
+                ids = [
+                    table.encode(np.array(int(action)), labels=np.array(label), shifts=front)
+                    for label in labels
+                ]
                 expected |= {int(i) for i in ids}
         assert found == expected
         action = rng.choice([a for a in Action if plain.is_valid(a, swap)])
@@ -93,7 +96,9 @@ def gold_actions(network: Any, sentence: Sentence, gold: Arcs) -> list[int]:
         label = int(gold.labels[dependent - 1]) if is_arc else -1
         front = sentence.words[state.buffer[0] - 1] if state.buffer else ""
         shift = network._shift_ids.get(front, 0)
-        actions.append(int(network.actions.encode(*map(np.array, (int(action), label, shift)))))
+        actions.append(
+            int(network.actions.encode(np.array(int(action)), labels=np.array(label), shifts=shift))
+        )
         state.apply(action)
     return actions
 

@@ -49,7 +49,7 @@ def forced_scores(
     for i, step in enumerate(steps):
         states, slots = step.states.take(repeated), step.slots[repeated]
         rows = np.flatnonzero(~states.is_final)
-        for row, *of_state in zip(rows, *reader.score(states, rows, slots[rows]), strict=True):
+        for row, *of_state in zip(rows, *reader.score(states, rows, slots=slots[rows]), strict=True):
             sentence, hypothesis = divmod(int(row), n_hypotheses)
             if hypothesis == i % n_hypotheses:
                 scores[sentence, i] = of_state

@@ -68,6 +68,12 @@ def pad(sentences: list[list[int]], padding: int = 99, extra: int = 0) -> tuple[
     return heads, n_words
 
 
+def actions_of(heads: list[int]) -> np.ndarray:
+    """The oracle's actions for one sentence."""
+    padded, n_words = pad([heads])
+    return oracle_actions(padded, n_words=n_words)
+
+
 def in_projective_order(heads: list[int]) -> list[int]:
     """The projective tree that has its words in the projective order of this one."""
     order = [0, *projective_order(heads).tolist()]
@@ -89,7 +95,7 @@ def sequence(actions: np.ndarray) -> list[int]:
 )
 def test_moves_of_a_projective_and_a_non_projective_sentence(heads: list[int], steps: list):
     states = States.begin(np.array([len(heads)]))
-    actions = oracle_actions(*pad([heads]))
+    actions = actions_of(heads)
     for (name, stack, buffer), action in zip(steps, actions.T, strict=True):
         apply(states, action)
         assert (Action(action[0]).name, stack_of(states), buffer_of(states)) == (name, stack, buffer)
@@ -107,7 +113,7 @@ def test_valid_actions_rebuild_each_tree_of_a_batch_and_are_those_of_the_plain_o
     sentences: list[list[int]], padding: int, extra: int
 ):
     heads, n_words = pad(sentences, padding, extra)
-    actions = oracle_actions(heads, n_words)
+    actions = oracle_actions(heads, n_words=n_words)
     states = States.begin(n_words, heads.shape[1])
     for step in actions.T:
         check_actions(states, step, swap=True)
@@ -123,7 +129,7 @@ def test_valid_actions_rebuild_each_tree_of_a_batch_and_are_those_of_the_plain_o
 def test_each_tree_of_up_to_five_words_is_rebuilt_with_a_swap_where_it_is_not_projective(n: int):
     sentences = [list(heads) for heads in itertools.product(range(n + 1), repeat=n) if is_tree(heads)]
     heads, n_words = pad(sentences)
-    actions = oracle_actions(heads, n_words)
+    actions = oracle_actions(heads, n_words=n_words)
     states = States.begin(n_words)
     for step in actions.T:
         apply(states, step)
@@ -135,8 +141,12 @@ def test_each_tree_of_up_to_five_words_is_rebuilt_with_a_swap_where_it_is_not_pr
 @given(st.lists(trees().map(in_projective_order), min_size=1, max_size=5))
 def test_projective_trees_have_the_same_actions_without_swap(sentences: list[list[int]]):
     heads, n_words = pad(sentences)
-    assert (oracle_actions(heads, n_words, swap=False) == oracle_actions(heads, n_words)).all()
-    assert (oracle_actions(heads, n_words) != NO_ACTION).sum(axis=1).tolist() == (2 * n_words).tolist()
+    assert (
+        oracle_actions(heads, n_words=n_words, swap=False) == oracle_actions(heads, n_words=n_words)
+    ).all()
+    assert (oracle_actions(heads, n_words=n_words) != NO_ACTION).sum(axis=1).tolist() == (
+        2 * n_words
+    ).tolist()
 
 
 @pytest.mark.parametrize("n_between", [0, 1, 2, 3, 4, 9, 30])
@@ -145,7 +155,7 @@ def test_components_of_any_depth_are_built_before_they_are_swapped(n_between: in
     last = 6 + n_between
     heads = [2, 3, 0, 3, 2, *range(7, last + 1), 5, 4, 3]
     actions = plain_oracle(heads)
-    assert sequence(oracle_actions(*pad([heads]))[0]) == actions
+    assert sequence(actions_of(heads)[0]) == actions
     assert actions.count(Action.SWAP) == 2
     assert actions.index(Action.SWAP) == 6 + 2 * (last - 5)
 
@@ -153,14 +163,22 @@ def test_components_of_any_depth_are_built_before_they_are_swapped(n_between: in
 @pytest.mark.parametrize("swap", [False, True])
 def test_what_can_be_learned_is_trees_with_all_heads_known_and_projective_without_swap(swap: bool):
     heads, n_words = pad([PROJECTIVE, NON_PROJECTIVE, [0, 0], [2, 1], [0, -1], [2, -1], [0]], padding=-1)
-    assert can_learn(heads, n_words, swap).tolist() == [True, swap, False, False, False, False, True]
+    assert can_learn(heads, n_words=n_words, swap=swap).tolist() == [
+        True,
+        swap,
+        False,
+        False,
+        False,
+        False,
+        True,
+    ]
 
 
 @given(st.lists(trees(), max_size=5))
 def test_trees_can_be_learned_without_swap_where_they_are_projective(sentences: list[list[int]]):
     heads, n_words = pad(sentences)
-    assert can_learn(heads, n_words, swap=False).tolist() == [is_projective(s) for s in sentences]
-    assert can_learn(heads, n_words, swap=True).all()
+    assert can_learn(heads, n_words=n_words, swap=False).tolist() == [is_projective(s) for s in sentences]
+    assert can_learn(heads, n_words=n_words, swap=True).all()
 
 
 @pytest.mark.slow
@@ -172,7 +190,7 @@ def test_each_sentence_of_each_shared_treebank_is_rebuilt(path: Path):
     for start in range(0, len(sentences), 512):
         heads, n_words = pad(sentences[start : start + 512], padding=-1)
         states = States.begin(n_words)
-        for step in oracle_actions(heads, n_words).T:
+        for step in oracle_actions(heads, n_words=n_words).T:
             check_actions(states, step, swap=True)
             apply(states, step)
         assert (states.heads == heads).all()

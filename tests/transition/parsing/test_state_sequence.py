@@ -53,7 +53,7 @@ def segments_of(state_input: StateInput, row: int = 0) -> list[int]:
 
 
 def test_the_oracle_takes_the_actions_spelled_out_here():
-    assert oracle_actions(np.array([HEADS]), np.array([4]))[0].tolist() == ACTIONS
+    assert oracle_actions(np.array([HEADS]), n_words=np.array([4]))[0].tolist() == ACTIONS
 
 
 @pytest.mark.parametrize("with_deleted", [True, False])
