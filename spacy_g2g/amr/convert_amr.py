@@ -54,15 +54,17 @@ def convert_amr(
     check_suffix(output, [".spacy"])
     how = cast(OnError, on_error)
     reader = AmrReader(gold_tokens=gold_tokens, ids=ids or None, limit=limit, on_error=how)
-    files = [file for path in inputs for file in corpus_files(path, AMR_SUFFIXES)]
+    files: list[Path] = []
+    for path in inputs:
+        files += corpus_files(path, AMR_SUFFIXES)
     counts = AmrCounts()
     doc_bin = DocBin(store_user_data=True)
     for doc in progress(reader.read(spacy.blank(lang), files), unit="AMRs", silent=silent):
         counts.words += len(doc)
         doc_bin.add(doc)
     counts.amrs, counts.skipped = len(doc_bin), reader.skipped
-    with atomic_path(output) as path:
-        doc_bin.to_disk(path)
+    with atomic_path(output) as temporary:
+        doc_bin.to_disk(temporary)
     if not silent:
         left_out = f", {len(counts.skipped)} left out" if counts.skipped else ""
         msg.good(f"{counts.amrs} AMRs, {counts.words} words{left_out}: {output}")

@@ -49,7 +49,8 @@ def _lines(tree: AmrTree) -> list[tuple[str, list[Triple]]]:
     """Return the lines of a text, a branch on each, with their triples; Smatch ignores other branches."""
     concepts = to_triples(tree).concepts
     edges = list(tree_edges(tree))
-    nodes = {edge.variable: node for node, edge in enumerate(e for e in edges if e.role == "/")}
+    definitions = [edge for edge in edges if edge.role == "/"]
+    nodes = {edge.variable: node for node, edge in enumerate(definitions)}
     found: list[list[Triple]] = [[(nodes[tree[0]], "top", "top")]]
     for edge in edges:
         if edge.role == "/":

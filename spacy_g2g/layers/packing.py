@@ -22,7 +22,7 @@ class Packing(NamedTuple):
     places: Places of the packed positions in the flattened rows, int [positions]. The real positions come
         first, and repetitions of the first one fill up.
     n_real: Number of real positions.
-    sources: Number of the real position at each place of the flattened rows, and any number at padding; int
+    sources: Number of the real position at each place of the flattened rows, arbitrary at padding; int
         [batch * n].
     mask: bool [batch, n], True for real positions; n is a multiple of ``MULTIPLE``.
     """
@@ -51,7 +51,7 @@ class Packing(NamedTuple):
     def pad(self, x: Tensor) -> Tensor:
         """Put positions, [positions, width], into rows, [batch, n, width].
 
-        Padding has any values of x.
+        Padding is arbitrary.
         """
         if x.requires_grad:  # whose gradient is then not a sum
             rows = x.new_zeros(self.mask.numel(), x.shape[1]).index_copy(

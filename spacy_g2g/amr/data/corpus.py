@@ -148,4 +148,5 @@ class AmrReader:
 
 def _raw_words(words: Sequence[str]) -> list[str]:
     """Return the words that show that a text is not tokenized."""
-    return [word for word in words if _RAW.search(word)] + [w for w in words[-1:] if _RAW_END.search(w)]
+    raw = [word for word in words if _RAW.search(word)]
+    return raw + [word for word in words[-1:] if _RAW_END.search(word)]

@@ -149,12 +149,9 @@ class AmrTransformer(ActionNetwork):
             width = int(batch.n_words[part].max()) + 1
             inputs: Sequence[Any] = batch.sentences[part]
             sentences: list[AmrSentence] = [sentence.amr for sentence in inputs]
-            machines = AmrMachines(
-                self.table,
-                [self.table.begin(sentence) for sentence in sentences],
-                [self.table.word_choices(sentence) for sentence in sentences],
-                width,
-            )
+            states = [self.table.begin(sentence) for sentence in sentences]
+            choices = [self.table.word_choices(sentence) for sentence in sentences]
+            machines = AmrMachines(self.table, states, choices, width)
             found = self.parser.search(
                 memory[part, :width],
                 None if mask is None else mask[part, :width],

@@ -8,8 +8,8 @@ from itertools import takewhile
 from .actions import AmrSentence
 from .lemmas import find_lemma, stem
 
-# Most words from the first part of a concept of several words to its last part.
-MULTIWORD_SPAN = 4
+# Largest number of words from the first part of a concept of several words to its last part.
+MAX_SPAN = 4
 MIN_PREFIX, MIN_PREFIX_SHARE = 4, 0.6
 
 
@@ -51,7 +51,11 @@ class AlignRules:
         if len(parts) < 2:
             return []
         first, last = self._lemma(parts[0]), self._lemma(parts[-1])
-        return [i for i in first if any(0 < j - i <= MULTIWORD_SPAN for j in last)] or first
+
+        def begins_concept(word: int) -> bool:
+            return any(0 < other - word <= MAX_SPAN for other in last)
+
+        return [*filter(begins_concept, first)] or first
 
 
 def _shared(a: str, b: str) -> int:

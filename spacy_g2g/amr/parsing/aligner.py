@@ -132,11 +132,12 @@ class _Placement:
         while left:
             node = next(iter(left))
             if len(left[node]) > 1:
-                node = next(
-                    (n for n in left if any(self.words[m] != NO_WORD for m in self.neighbors[n])), node
-                )
+                node = next(filter(self._is_beside_placed, left), node)
             word = min(left.pop(node), key=lambda word: (self._used[word], self._distance(node, word), word))
             self._set(node, word)
+
+    def _is_beside_placed(self, node: int) -> bool:
+        return any(self.words[other] != NO_WORD for other in self.neighbors[node])
 
     def _distance(self, node: int, word: int) -> float:
         """Return the mean distance from a word to the words of a node's neighbors, or 0."""

@@ -57,7 +57,8 @@ def _raw_graph(state: AmrState) -> tuple[AmrGraph, dict[int, int]]:
 
 def _count_edges(graph: AmrGraph) -> tuple[Counter[int], Counter[int]]:
     """Return the number of edges that lead to each node, and of edges that leave it."""
-    return Counter(edge.target for edge in graph.edges), Counter(edge.source for edge in graph.edges)
+    entering = Counter(edge.target for edge in graph.edges)
+    return entering, Counter(edge.source for edge in graph.edges)
 
 
 def _drop_lonely(graph: AmrGraph) -> None:

@@ -11,7 +11,9 @@ _PRONOUNS = (
     "i me my mine myself|you your yours yourself yourselves|he him his himself|she her hers herself|"
     "it its itself|we us our ours ourselves|they them their theirs themselves"
 )
-PRONOUNS = {form: forms.split()[0] for forms in _PRONOUNS.split("|") for form in forms.split()}
+PRONOUNS: dict[str, str] = {}
+for _forms in _PRONOUNS.split("|"):
+    PRONOUNS |= dict.fromkeys(_forms.split(), _forms.split()[0])
 
 _SENSE = re.compile(r"-[0-9]{2,}$")
 

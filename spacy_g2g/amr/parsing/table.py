@@ -61,10 +61,10 @@ class AmrActions:
         # Number of the plain action of each kind.
         self._plain = {action.kind: self._ids[action] for action in PLAIN_ACTIONS}
         self._of_kind = {kind: np.flatnonzero(kinds == kind) for kind in ActionKind}
-        self._seen_ids = {
-            key: np.array([self._ids[AmrAction(ActionKind.PRED, label)] for label in labels], dtype=np.int64)
-            for key, labels in self.seen.items()
-        }
+        self._seen_ids: dict[str, IntArray] = {}
+        for key, labels in self.seen.items():
+            ids = [self._ids[AmrAction(ActionKind.PRED, label)] for label in labels]
+            self._seen_ids[key] = np.array(ids, dtype=np.int64)
 
     @classmethod
     def learn(

@@ -1,5 +1,7 @@
 """The table of the families of checkpoints."""
 
+from itertools import chain
+
 from .bert import BERT, ELECTRA
 from .deberta import DEBERTA
 from .distilbert import DISTILBERT
@@ -21,4 +23,5 @@ FAMILIES = {
 }
 #: Special pieces of all families. The first that a vocabulary has count: Gemma's has "<s>" as an ordinary
 #: piece.
-SPECIAL_PIECES = tuple(dict.fromkeys(row for family in FAMILIES.values() for row in family.special_pieces))
+_PIECES_BY_FAMILY = (family.special_pieces for family in FAMILIES.values())
+SPECIAL_PIECES = tuple(dict.fromkeys(chain.from_iterable(_PIECES_BY_FAMILY)))

@@ -69,7 +69,10 @@ class States:
     @classmethod
     def join(cls, parts: Sequence[States]) -> States:
         """Return the states of several arrays of the same width in one."""
-        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
+        columns = []
+        for field in fields(cls):
+            columns.append(np.concatenate([getattr(part, field.name) for part in parts]))
+        return cls(*columns)
 
     @property
     def is_final(self) -> BoolArray:
