@@ -18,6 +18,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http.client import HTTPException
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -93,10 +94,9 @@ def fetch(name: str, folder: Path, parts: Mapping[str, Part], data_license: str)
     # A file:// address is read as a path, so that a change of the file is seen.
     paths = {source: local_path(source) for source in sources}
     files = {source: corpus_files(path, AMR_SUFFIXES) for source, path in paths.items() if path is not None}
-    made = sources_of(
-        {str(file): file for found in files.values() for file in found},
-        name=name, license=data_license, parts={split: [p.source, *p.ids] for split, p in parts.items()},
-    )  # fmt: skip
+    by_path = {str(file): file for file in chain.from_iterable(files.values())}
+    ids = {split: [part.source, *part.ids] for split, part in parts.items()}
+    made = sources_of(by_path, name=name, license=data_license, parts=ids)
     if is_up_to_date(folder, made):
         return
     texts = {

@@ -29,7 +29,7 @@ from spacy_g2g.conversion.parse import parse
 from spacy_g2g.data.corpus import corpus_files, read_gold_docs, unparsed_copy
 from spacy_g2g.data.docs import TOKEN_ANNOTATIONS, doc_to_sentences
 from spacy_g2g.files import atomic_path, sha256_of
-from spacy_g2g.formats.conllu import write_conllu
+from spacy_g2g.formats.conllu import ConlluSentence, write_conllu
 from spacy_g2g.pipeline.scorers import score_ud
 from spacy_g2g.terminal.common import check_suffix, write_json
 
@@ -69,8 +69,10 @@ def deal(n_docs: int, *, n_folds: int, block: int, seed: int) -> list[list[int]]
             "and at least as many blocks."
         )
     random.Random(seed).shuffle(starts)
-    folds = [[i for start in starts[k::n_folds] for i in range(start, start + block)] for k in range(n_folds)]
-    return [sorted(i for i in fold if i < n_docs) for fold in folds]
+    folds: list[list[int]] = [[] for _ in range(n_folds)]
+    for number, start in enumerate(starts):
+        folds[number % n_folds] += range(start, min(start + block, n_docs))
+    return [sorted(fold) for fold in folds]
 
 
 def write_docs(docs: Sequence[Doc], path: Path) -> None:
@@ -79,7 +81,9 @@ def write_docs(docs: Sequence[Doc], path: Path) -> None:
         if path.suffix == ".spacy":
             DocBin(docs=docs, store_user_data=True).to_disk(temporary)
             return
-        sentences = (s for i, doc in enumerate(docs, start=1) for s in doc_to_sentences(doc, doc_id=str(i)))
+        sentences: list[ConlluSentence] = []
+        for number, doc in enumerate(docs, start=1):
+            sentences += doc_to_sentences(doc, doc_id=str(number))
         with temporary.open("w", encoding="utf8", newline="") as file_:
             file_.writelines(write_conllu(sentences))
 
@@ -97,13 +101,17 @@ def las(predicted: Sequence[Doc], *, gold: Sequence[Doc]) -> float:
     return 100 * (score_ud(Example(doc, reference) for doc, reference in pairs)["ud_las"] or 0.0)
 
 
+def _words_of(doc: Doc) -> list[str]:
+    return [token.text for token in doc]
+
+
 def read_predicted(folder: Path, gold: Sequence[Doc], vocab: Vocab) -> list[Doc]:
     """Read the parsed Docs of a fold.
 
     Raises SystemExit if they do not have the words of the gold Docs.
     """
     docs = list(read_gold_docs([folder / PREDICTED], vocab))
-    if [[token.text for token in doc] for doc in docs] != [[token.text for token in doc] for doc in gold]:
+    if list(map(_words_of, docs)) != list(map(_words_of, gold)):
         raise SystemExit(f"{folder / PREDICTED} has other words than this fold: delete {folder}.")
     return docs
 

@@ -20,6 +20,6 @@ def plain_text(text: str) -> str:
 
 def markdown_table(rows: Table) -> str:
     """Return a table of plain text as Markdown, without a line break at its end."""
-    lines = [[plain_text(cell) for cell in row] for row in rows]
+    lines = [list(map(plain_text, row)) for row in rows]
     lines.insert(1, ["---"] * len(rows[0]))
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain, product
 from typing import Any
 
 from spacy_g2g.evaluation.punctuation import PUNCTUATION_RULES
@@ -108,7 +109,7 @@ def metrics_of(split: str, pipeline: Collection[str]) -> tuple[str, ...]:
     """Return the metrics for a pipeline and a set, which is read from gold words or from text."""
     if AMR_PARSER in pipeline:
         return AMR_METRICS
-    written = {metric for name in pipeline for metric in WRITTEN.get(name, ())}
+    written = {*chain.from_iterable(WRITTEN.get(name, ()) for name in pipeline)}
     tokens = (metric for metric in TOKEN_METRICS if metric in written)
     segments = ("Tokens", "Sentences", "Words") if split.endswith("_raw") else ()
     return (*segments, *tokens, *DEPENDENCY_METRICS)
@@ -189,9 +190,11 @@ def score_rows(performance: Mapping[str, Any], treebanks: Sequence[str] = ()) ->
     treebanks: Names of treebanks that were joined, each with sets of its own.
     """
     parts = {f"{treebank}/": treebank for treebank in treebanks} or COMPARED
-    of_each = {f"{p}{split}": f"{parts[p]}: {name}" for p in parts for split, name in SET_NAMES.items()}
-    set_names = of_each if treebanks else SET_NAMES | of_each
-    known = {m for m in METRICS if any(f"{split}_{m.lower()}" in performance for split in set_names)}
+    set_names = {} if treebanks else dict(SET_NAMES)
+    for prefix, title in parts.items():
+        set_names |= {f"{prefix}{split}": f"{title}: {name}" for split, name in SET_NAMES.items()}
+    scored = product(METRICS, set_names)
+    known = {metric for metric, split in scored if f"{split}_{metric.lower()}" in performance}
     # A pipeline that writes some of a word's columns has a dash for the others.
     shown = known if known.isdisjoint(TOKEN_METRICS) else known | {*TOKEN_METRICS}
     metrics = [metric for metric in METRICS if metric in shown]

@@ -14,6 +14,7 @@ import json
 import os
 import re
 import shutil
+from itertools import product
 from pathlib import Path
 
 from spacy.cli.package import package
@@ -41,10 +42,8 @@ def stage(model: Path, *, data: Path, metrics: Path, folder: Path, name: str, ve
     meta = read_json(model / "meta.json")
     facts = read_facts(metrics) or {"treebank": read_source(data), "training": read_facts(model.parent)}
     names = [f"{name}/" for name in joined_treebanks(facts["treebank"])] or ["", *COMPARED]
-    scores = {
-        f"{name}{split}": read_json(metrics / f"{name}{split}.json") for name in names for split in SETS
-    }
-    scores = {split: found for split, found in scores.items() if found}
+    keys = ["".join(pair) for pair in product(names, SETS)]
+    scores = {key: found for key in keys if (found := read_json(metrics / f"{key}.json"))}
     size = sum(file.stat().st_size for file in model.rglob("*") if file.is_file())
     meta |= {"name": name, "version": version}
     meta = complete_meta(meta, facts=facts, scores=scores, size=size)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,14 @@ class Run:
         tag = self.treebank.get("tag", "")
         return f"{self.name} {tag}".strip()
 
+    @property
+    def has_scores_without_punct(self) -> bool:
+        return any(facts.get("exclude_punct") for facts in self.facts.values())
+
+    @property
+    def has_scores_from_text(self) -> bool:
+        return any("test_raw" in scores for scores in self.scores.values())
+
     def percent(self, kind: str, *, split: str, metric: str) -> float | None:
         """Return a score in percent; None if it is not known, or of tags and lemmas of which none is right.
 
@@ -84,9 +93,11 @@ class Section:
 def read_runs(metrics: Path) -> list[Run]:
     """Read runs, in the order of the table of treebanks and then by name."""
     runs: dict[str, Run] = {}
-    folders = sorted(path for path in metrics.iterdir() if path.is_dir())
-    # Those of joined treebanks have a folder for each.
-    folders += sorted(path.parent for f in folders if read_facts(f) for path in f.glob(f"*/{FACTS}"))
+    top_folders = sorted(path for path in metrics.iterdir() if path.is_dir())
+    folders = list(top_folders)
+    # Joined treebanks have a folder each, inside the folder of their run.
+    for folder in filter(read_facts, top_folders):
+        folders += sorted(path.parent for path in folder.glob(f"*/{FACTS}"))
     for folder in folders:
         facts = read_facts(folder)
         files = sorted(path for path in folder.glob("*.json") if path.name != FACTS)
@@ -108,7 +119,8 @@ def make_sections(runs: Sequence[Run], papers: Mapping[str, Any]) -> list[Sectio
     papers: Content of assets/papers.json.
     """
     ud, penn = papers["ud"], papers["penn"]
-    kinds = [kind for kind in KINDS if any(kind in run.scores for run in runs)]
+    scored = set(chain.from_iterable(run.scores for run in runs))
+    kinds = [kind for kind in KINDS if kind in scored]
     sections = []
     for metric in ("LAS", "UAS"):
         tables = [table for table in ud["tables"] if table["metric"] == metric]
@@ -116,13 +128,13 @@ def make_sections(runs: Sequence[Run], papers: Mapping[str, Any]) -> list[Sectio
         sections.append(_beside_papers(f"{metric}, test sets", note, runs, kinds, metric, tables, ud["tag"]))
     rows = _own_rows(runs, kinds, "dev", ("UAS", "LAS", "CLAS"))
     sections.append(Section("Development sets", "Gold words and sentences.", *rows))
-    without = [run for run in runs if any(facts.get("exclude_punct") for facts in run.facts.values())]
+    without = [run for run in runs if run.has_scores_without_punct]
     for metric, name in WITHOUT.items() if without else ():
         tables = [table for table in penn["tables"] if table["metric"] == metric]
         note = f"The sources say what counts as punctuation. Papers: {penn['data']}."
         title = f"{metric} without punctuation, test sets"
         sections.append(_beside_papers(title, note, without, kinds, name, tables, None))
-    raw = [run for run in runs if any("test_raw" in scores for scores in run.scores.values())]
+    raw = [run for run in runs if run.has_scores_from_text]
     if raw:
         metrics = ("Tokens", "Sentences", "Words", "UPOS", "Lemmas", "UAS", "LAS")
         rows = _own_rows(raw, [kind for kind in kinds if kind == "pipeline"], "test_raw", metrics)
@@ -152,15 +164,15 @@ def _beside_papers(
     tables: Tables of the papers.
     tag: Release that the papers used; None if there are no releases.
     """
-    head = ("treebank", *kinds, *(column for table in tables for column in table["columns"]))
+    head = ("treebank", *kinds, *chain.from_iterable(table["columns"] for table in tables))
     body: list[Sequence[str]] = []
     numbers: dict[str, list[list[float | None]]] = {}
     for run in runs:
         treebank = run.treebank.get("treebank", "")
         ours = [run.percent(kind, split="test", metric=name) for kind in kinds]
-        theirs = [
-            value for table in tables for value in table["rows"].get(treebank, [None] * len(table["columns"]))
-        ]
+        theirs: list[float | None] = []
+        for table in tables:
+            theirs += table["rows"].get(treebank, [None] * len(table["columns"]))
         if all(value is None for value in ours):
             continue
         known = any(value is not None for value in theirs)
@@ -181,9 +193,10 @@ def _beside_papers(
 def _own_rows(
     runs: Iterable[Run], kinds: Sequence[str], split: str, metrics: Sequence[str]
 ) -> tuple[Table, list[tuple[str, int]]]:
-    rows = [("treebank", *(metric for _ in kinds for metric in metrics))]
+    columns = list(product(kinds, metrics))
+    rows = [("treebank", *(metric for _, metric in columns))]
     for run in runs:
-        values = [run.percent(kind, split=split, metric=metric) for kind in kinds for metric in metrics]
+        values = [run.percent(kind, split=split, metric=metric) for kind, metric in columns]
         if any(value is not None for value in values):
             rows.append((run.title, *map(_number, values)))
     return rows, [("", 1), *((kind, len(metrics)) for kind in kinds)]
@@ -241,7 +254,7 @@ def make_markdown(sections: Iterable[Section], intro: str, papers: Sequence[str]
     for section in sections:
         head, *rows = section.rows
         if section.groups:
-            titles = [title for title, n in section.groups for _ in range(n)]
+            titles = list(chain.from_iterable([title] * n for title, n in section.groups))
             head = [f"{title}: {cell}" if title else cell for title, cell in zip(titles, head, strict=True)]
         parts += [f"## {section.title}", section.note, markdown_table([head, *rows])]
     parts += ["## Papers", "\n".join(f"- {paper}" for paper in papers)]
@@ -276,7 +289,7 @@ def main() -> None:
         f"Scores of {len(runs)} run(s) in percent, by the CoNLL 2018 metrics on gold words and sentences "
         "unless a table says otherwise: punctuation counts, label subtypes do not."
     )
-    tables = [table for group in papers.values() for table in group["tables"]]
+    tables = chain.from_iterable(group["tables"] for group in papers.values())
     names = list(dict.fromkeys(f"{table['short']}: {table['paper']}" for table in tables))
     for path, make in ((args.markdown, make_markdown), (args.html, make_html)):
         write_text(path, make(sections, intro, names))

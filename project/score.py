@@ -64,12 +64,11 @@ def write_amrs(model: Path, *, gold: Path, output: Path) -> None:
     nlp = spacy.load(model)
     found = nlp.evaluate(list(make_amr_corpus(gold)(nlp)))
     keys = {"precision": "p", "recall": "r", "f1": "f"}
-    scores = {
-        name: {key: found[f"{prefix}_{letter}"] for key, letter in keys.items()}
-        for name, prefix in AMR_SCORES.items()
-    }
+    scores, rows = {}, []
+    for name, prefix in AMR_SCORES.items():
+        scores[name] = {key: found[f"{prefix}_{letter}"] for key, letter in keys.items()}
+        rows.append((name, *(f"{100 * value:.2f}" for value in scores[name].values())))
     write_json(output, scores)
-    rows = [(name, *(f"{100 * value:.2f}" for value in values.values())) for name, values in scores.items()]
     msg.divider(f"AMRs, from gold words and sentences: {output}")
     msg.table(rows, header=("Metric", "Precision", "Recall", "F1"), aligns=("l", *"rrr"))
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 
 import spacy
@@ -82,7 +83,8 @@ def special_cases(sentences: Iterable[ConlluSentence]) -> dict[str, list[dict[in
     that is also a single word somewhere, or has white space, has none.
     """
     cases = {}
-    for text, words in single_analyses(token for s in sentences for token in s.tokens).items():
+    tokens = chain.from_iterable(sentence.tokens for sentence in sentences)
+    for text, words in single_analyses(tokens).items():
         for form in dict.fromkeys([text, text.capitalize(), text.upper()]):
             in_case = Split(text, "", words).apply(form)
             pieces = cut(form, in_case) if in_case else None

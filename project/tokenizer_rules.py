@@ -76,9 +76,10 @@ class Rules:
         vocab: Vocabulary.
         exceptions: Exceptions to use.
         """
-        parts = {kind: [_compiled(kind, self.added.get(kind, ())), _compiled(kind, getattr(self, kind))]
-                 for kind in AFFIXES}  # fmt: skip
-        found = {kind: [pattern for pattern in patterns if pattern] for kind, patterns in parts.items()}
+        found = {}
+        for kind in AFFIXES:
+            added = _compiled(kind, self.added.get(kind, ()))
+            found[kind] = [pattern for pattern in (added, _compiled(kind, getattr(self, kind))) if pattern]
         return self._with(
             vocab,
             partial(_leftmost, found["prefixes"]),

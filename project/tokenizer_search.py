@@ -30,7 +30,7 @@ N_ROUNDS = 2
 #: Number of candidates that are tried in a round.
 N_CANDIDATES = 500
 #: Number of wrong tokens that a new pattern must mend at least.
-LEAST_GAIN = 3
+MIN_GAIN = 3
 
 
 class ChunkTable:
@@ -114,9 +114,9 @@ class _Search:
     def try_changes(self, changes: Iterable[Change]) -> None:
         """Keep the changes that mend more than they spoil, tried in the order of what each mends alone."""
         alone = [(self._gain(change), change) for change in changes]
-        useful = [(gain, change) for gain, change in alone if gain >= LEAST_GAIN]
+        useful = [(gain, change) for gain, change in alone if gain >= MIN_GAIN]
         for _, change in sorted(useful, key=lambda pair: (-pair[0], len(pair[1].trigger), pair[1].trigger)):
-            if self._gain(change) >= LEAST_GAIN:
+            if self._gain(change) >= MIN_GAIN:
                 self.rules = change.apply(self.rules)
                 rows = self._rows_with(change, self.all_rows)
                 self.errors[rows] = self._cut(self.rules, rows)
@@ -126,7 +126,7 @@ class _Search:
         changed = change.apply(self.rules)
         wrong = self._rows_with(change, np.flatnonzero(self.errors))
         most = (self.errors[wrong] - self._cut(changed, wrong)).clip(0)
-        if most.sum() < LEAST_GAIN or (most > 0).sum() < 2:
+        if most.sum() < MIN_GAIN or (most > 0).sum() < 2:
             return 0
         rows = self._rows_with(change, self.all_rows)
         gains = self.errors[rows] - self._cut(changed, rows)
@@ -134,7 +134,7 @@ class _Search:
 
     def _cut(self, rules: Rules, rows: IntArray) -> IntArray:
         """Count the errors of some chunks, by a tokenizer with the exceptions that can concern them."""
-        near = {part for row in rows.tolist() for part in self._parts(row) if part in rules.exceptions}
+        near = set().union(*map(self._parts, rows.tolist())) & rules.exceptions.keys()
         exceptions = {part: rules.exceptions[part] for part in sorted(near)}
         return self.table.errors(rules.trial(self.vocab, exceptions), rows)
 
@@ -143,7 +143,9 @@ class _Search:
         if row not in self._parts_of:
             text, longest = self.table.texts[row], self.longest
             ends = range(1, len(text) + 1)
-            parts = {text[start:end] for end in ends for start in range(max(0, end - longest), end)}
+            parts: set[str] = set()
+            for end in ends:
+                parts.update(text[start:end] for start in range(max(0, end - longest), end))
             self._parts_of[row] = parts & self.rules.exceptions.keys()
         return self._parts_of[row]
 
@@ -151,7 +153,9 @@ class _Search:
         """Add exceptions for what is still cut in the wrong way, where they mend more than they spoil."""
         found = _cores(self.wrong())
         while found:
-            added = {core: [{ORTH: token} for token in tokens] for core, tokens in found.items()}
+            added = {}
+            for core, tokens in found.items():
+                added[core] = [{ORTH: token} for token in tokens]
             changed = replace(self.rules, exceptions={**self.rules.exceptions, **added})
             errors = self.table.errors(changed.tokenizer(self.vocab), self.all_rows)
             gains = self.errors - errors
@@ -169,7 +173,9 @@ class _Search:
         lengths = sorted({len(core) for core in found})
         for row in np.flatnonzero(gains).tolist():
             text, gain = self.table.texts[row], int(gains[row])
-            inside = {text[i : i + n] for n in lengths for i in range(len(text) - n + 1)}
+            inside: set[str] = set()
+            for n in lengths:
+                inside.update(text[i : i + n] for i in range(len(text) - n + 1))
             for core in inside & found.keys():
                 total[core] += gain
         return {core for core in found if total[core] <= 0}

@@ -100,10 +100,11 @@ def count_corpus(path: Path, config: Config, lang: str) -> dict[str, int]:
     """
     docs = list(read_gold_docs(corpus_files(path), spacy.blank(lang).vocab))
     batcher = registry.resolve({"batcher": config.interpolate()["training"]["batcher"]})["batcher"]
+    examples = [Example(doc, doc) for doc in docs]
     return {
-        "sentences": sum(sum(1 for _ in doc.sents) for doc in docs),
+        "sentences": sum(len(list(doc.sents)) for doc in docs),
         "words": sum(map(len, docs)),
-        "batches": sum(1 for _ in batcher([Example(doc, doc) for doc in docs])),
+        "batches": len(list(batcher(examples))),
     }
 
 

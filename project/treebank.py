@@ -21,6 +21,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
@@ -113,7 +114,8 @@ def _join_treebanks(names: Sequence[str], tag: str, folder: Path) -> None:
     for split in SPLITS:
         _concatenate([folder / name / f"{split}.conllu" for name in names], folder / f"{split}.conllu")
     treebanks = [read_source(folder / name) for name in names]
-    codes, licenses = (list(dict.fromkeys(each[key] for each in treebanks)) for key in ("code", "license"))
+    codes = list(dict.fromkeys(each["code"] for each in treebanks))
+    licenses = list(dict.fromkeys(each["license"] for each in treebanks))
     write_source(
         folder,
         treebank=" and ".join(names),
@@ -154,7 +156,9 @@ def import_files(
     if missing:
         raise SystemExit(f"There is no {' and no '.join(missing)}. Expected train_path and dev_path.")
     files = {split: _files_at(path) for split, path in paths.items()}
-    parts = {split: [_describe(path, str(path)) for path in found] for split, found in files.items()}
+    parts = {}
+    for split, found in files.items():
+        parts[split] = [_describe(path, str(path)) for path in found]
     if folder.exists():
         source = read_source(folder)
         if source.get("origin") != FILES:
@@ -189,7 +193,10 @@ def verify(folder: Path, *, checksums: Path) -> None:
             "Remove the folder to download it again."
         )
     lines = checksums.read_text(encoding="utf8").splitlines()
-    expected = {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
+    expected = {}
+    for line in lines:
+        digest, name = line.split("  ", 1)
+        expected[name] = digest
     found = _digests(folder)
     differ = sorted(name for name in {*expected, *found} if expected.get(name) != found.get(name))
     if differ:
@@ -337,7 +344,7 @@ def _files_at(path: Path) -> list[Path]:
 
 def _write_conllu(paths: Sequence[Path], target: Path) -> None:
     with target.open("w", encoding="utf8", newline="") as output:
-        output.writelines(write_conllu(sentence for path in paths for sentence in read_conllu(path)))
+        output.writelines(write_conllu(chain.from_iterable(map(read_conllu, paths))))
 
 
 def _hold_out(folder: Path) -> None:

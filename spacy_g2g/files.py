@@ -1,4 +1,4 @@
-"""Files that are whole or as before, and digests of files."""
+"""Atomic writing of files, and digests of files."""
 
 import hashlib
 import os
@@ -18,9 +18,9 @@ def is_stream(path: Path) -> bool:
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside a file, which replaces the file at the end or is removed after an error.
+    """Yield a temporary path beside a file. It replaces the file at the end, or is removed after an error.
 
-    The target of a link is replaced, not the link. A stream is given itself.
+    The target of a link is replaced, not the link. For a stream, its own path is yielded.
     """
     if is_stream(path):
         yield path
@@ -41,7 +41,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file that gets its name only when it is complete; see ``atomic_path``."""
+    """Write a text file, which is replaced only when the new text is complete; see ``atomic_path``."""
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf8", newline="\n")
 

@@ -12,7 +12,7 @@ from .packing import Packing, fill_up
 
 LEAKY_SLOPE = 0.1
 # Number of arcs labeled at once, by device. It bounds memory: each arc takes n_labels * label_width numbers.
-LABELLED_AT_ONCE = {"cpu": 256, "cuda": 8192}
+LABELED_AT_ONCE = {"cpu": 256, "cuda": 8192}
 # Smallest distance in each bucket of distances. Words on the left and on the right have buckets of their own.
 DISTANCES = (1, 2, 3, 4, 5, 7, 10, 15, 25)
 
@@ -103,7 +103,7 @@ class BiaffineScorer(nn.Module):
         heads: float [arcs, label_width].
         Returns float [arcs, n_labels].
         """
-        size = LABELLED_AT_ONCE.get(heads.device.type, LABELLED_AT_ONCE["cpu"])
+        size = LABELED_AT_ONCE.get(heads.device.type, LABELED_AT_ONCE["cpu"])
         n = len(heads)
         dependents, heads = fill_up(dependents), fill_up(heads)
         parts = [slice(start, start + size) for start in range(0, max(1, n), size)]
@@ -130,8 +130,8 @@ class BiaffineScorer(nn.Module):
         dependents = F.pad(dependents, (0, 1), value=1.0).float()
         weight = self.label_weight.to(heads.dtype).flatten(0, 1)
         scores = dependents.new_empty(len(dependents), self.n_labels)
-        for part in range(0, len(counts), LABELLED_AT_ONCE["cpu"]):
-            of_part = slice(part, part + LABELLED_AT_ONCE["cpu"])
+        for part in range(0, len(counts), LABELED_AT_ONCE["cpu"]):
+            of_part = slice(part, part + LABELED_AT_ONCE["cpu"])
             places = torch.arange(int(counts[part]))
             is_arc = places < counts[of_part, None]
             members = arcs[torch.where(is_arc, starts[of_part, None] + places, 0)]

@@ -30,7 +30,7 @@ class WordLSTM(nn.Module):
     def forward(self, words: Tensor, lengths: IntArray) -> Tensor:
         """Read sentences in both directions.
 
-        words: float [sentences, words, input_width]; padding at the end has any values.
+        words: float [sentences, words, input_width]; padding at the end is arbitrary.
         lengths: Number of words in each sentence, at least 1, int [sentences].
         Returns float32 [sentences, words, 2 * width], zeros in padding.
         """

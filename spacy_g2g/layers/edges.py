@@ -21,7 +21,7 @@ class Edges(NamedTuple):
     relation: LongTensor
 
     def of_queries(self, places: Tensor) -> Edges:
-        """Return the edges of some queries, which are numbered anew.
+        """Return the edges of some queries, renumbered.
 
         places: Positions of the queries in each sentence, int [batch, queries]; a position may repeat.
         """

@@ -28,7 +28,7 @@ from torch import Tensor
 
 #: Least logarithm of an arc's weight, where the weights of a word's heads sum to 1. It keeps sums and
 #: gradients finite. Trees with worse arcs than this count for too much.
-LEAST_LOG_WEIGHT = -400.0
+MIN_LOG_WEIGHT = -400.0
 
 
 def log_partition(scores: Tensor, *, is_word: Tensor) -> Tensor:
@@ -102,11 +102,11 @@ def _eliminate(scores: Tensor, is_word: Tensor) -> tuple[Tensor, Tensor, Tensor,
     scale = words.logsumexp(2)
     scale = torch.where(scale.isfinite(), scale, arcs[:, :, 0])
     scale = torch.where(scale.isfinite() & is_word, scale, 0.0)
-    weights = (words - scale[:, :, None]).clamp(min=LEAST_LOG_WEIGHT).exp() * is_arc
+    weights = (words - scale[:, :, None]).clamp(min=MIN_LOG_WEIGHT).exp() * is_arc
     log_roots = (arcs[:, :, 0] - scale).masked_fill(~is_word, -torch.inf)
     shift = log_roots.amax(1, keepdim=True)
     shift = torch.where(shift.isfinite(), shift, 0.0)
-    log_roots = (log_roots - shift).clamp(min=LEAST_LOG_WEIGHT)
+    log_roots = (log_roots - shift).clamp(min=MIN_LOG_WEIGHT)
     first, first_roots = weights.clone(), log_roots.clone()
     log_z = scale.sum(1) + shift[:, 0]
     for k in range(n - 1, 0, -1):

@@ -11,9 +11,9 @@ from torch import Tensor
 #: Rows of attention on a CPU are padded to a multiple of this, the number of 32-bit floats in a register of
 #: AVX512. Then PyTorch's attention sums in the same order in rows of all lengths.
 MULTIPLE = 16
-#: Rows are filled up to a multiple of the first number, or of the second if there are more than ``FEW``.
+#: Rows are filled up to a multiple of the first number, or of the second if more than ``MAX_SMALL`` rows.
 #: oneDNN keeps code for each number of rows that it meets, so few numbers bound that memory.
-STEPS, FEW = (16, 64), 256
+STEPS, MAX_SMALL = (16, 64), 256
 
 
 class Packing(NamedTuple):
@@ -53,7 +53,7 @@ class Packing(NamedTuple):
 
         Padding is arbitrary.
         """
-        if x.requires_grad:  # whose gradient is then not a sum
+        if x.requires_grad:  # Then the gradient is not a sum.
             rows = x.new_zeros(self.mask.numel(), x.shape[1]).index_copy(
                 0, self.places[: self.n_real], x[: self.n_real]
             )
@@ -79,10 +79,10 @@ class Packing(NamedTuple):
 
 
 def n_missing(n_rows: int) -> int:
-    """Return how many rows to add, so that there are few numbers of rows."""
-    return -n_rows % STEPS[n_rows > FEW]
+    """Return the number of rows to add, so that few numbers of rows occur."""
+    return -n_rows % STEPS[n_rows > MAX_SMALL]
 
 
 def fill_up(x: Tensor) -> Tensor:
-    """Add zeros to rows, [rows, width], on a CPU, so that there are few numbers of rows."""
+    """Add zeros to rows, [rows, width], on a CPU, so that few numbers of rows occur."""
     return F.pad(x, (0, 0, 0, n_missing(len(x)))) if x.device.type == "cpu" else x

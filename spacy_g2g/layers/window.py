@@ -11,8 +11,8 @@ from torch import Tensor
 from .edges import Edges
 from .rotary import Rotation
 
-#: A row of at most this many windows is one block, since its keys are about as many as those of short blocks.
-MOST_WINDOWS = 3
+#: Largest number of windows in a row that is one block: it has about as many keys as short blocks have.
+MAX_BLOCK_WINDOWS = 3
 
 
 class Window(NamedTuple):
@@ -52,7 +52,7 @@ class Window(NamedTuple):
         base: Base of rotary positions.
         """
         n = mask.shape[1]
-        size, margin = (n, 0) if n <= MOST_WINDOWS * reach else (reach, reach)
+        size, margin = (n, 0) if n <= MAX_BLOCK_WINDOWS * reach else (reach, reach)
         rest = -n % size
         columns = torch.arange(-margin, size + margin, device=mask.device)
         near = (columns - torch.arange(size, device=mask.device)[:, None]).abs() <= reach

@@ -23,7 +23,7 @@ from .batch import PieceBatch
 N_EXTRA_LABELS = 2
 # The label id of the sub-word label, and the relations without labels.
 SUB_WORD = -2
-TO_DEPENDENT, TO_HEAD, N_UNLABELLED = 0, 1, 2
+TO_DEPENDENT, TO_HEAD, N_UNLABELED = 0, 1, 2
 N_SPECIAL_ROWS = 2
 
 

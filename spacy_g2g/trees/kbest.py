@@ -7,9 +7,9 @@ their heads. The slack of Edmonds' dual solution gives the best other head of ea
 tells whether the tree with this one change is the best of its part. If not, Edmonds' algorithm runs again,
 once the part is next. Zmigrod, Vieira and Cotterell ("On finding the K-best non-projective dependency
 trees", 2021) run it for each tree. ``near_trees`` is quicker where the best heads are a tree already: another
-tree is worse by the sum of what its other arcs lose, be its root the same or not. So sets of other arcs are
-tried in the order of these sums. Usually nearly every set is a tree. In the worst case hardly any is, so the
-number of tries is bounded.
+tree is worse by the sum of what its other arcs lose, whether its root is the same or not. So sets of other
+arcs are tried in the order of these sums. Usually nearly every set is a tree. In the worst case hardly any
+is, so the number of tries is bounded.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ import numpy as np
 from ..arrays import BoolArray, DoubleArray, IntArray
 from .mst import contract_cycles
 
-LARGEST = float(np.finfo(np.float64).max)
-#: How many sets of arcs ``near_trees`` tries, and how many more for each tree.
-MIN_SETS, SETS_A_TREE = 50, 10
+MAX_FLOAT = float(np.finfo(np.float64).max)
+#: Number of sets of arcs that ``near_trees`` tries: at least, and in addition for each tree.
+MIN_SETS, SETS_PER_TREE = 50, 10
 
 
 def best_trees(
@@ -85,7 +85,7 @@ def near_trees(scores: DoubleArray, k: int) -> list[list[int]] | None:
     sums: list[float] = losses.ravel()[order].tolist()
     arcs = [divmod(arc, n + 1) for arc in order.tolist()]
     queue: list[tuple[float, tuple[int, ...]]] = [(sums[0], (0,))] if sums else []
-    for _ in range(MIN_SETS + SETS_A_TREE * k):
+    for _ in range(MIN_SETS + SETS_PER_TREE * k):
         if not queue or len(found) == k:
             return found
         loss, chosen = heapq.heappop(queue)
@@ -100,7 +100,7 @@ def near_trees(scores: DoubleArray, k: int) -> list[list[int]] | None:
 
 
 def _change(arcs: list[tuple[int, int]], heads: list[int], found: list[list[int]]) -> bool:
-    """Add the tree with other arcs to those that are found, if it is one. Returns False if a word has two."""
+    """Add a tree with changed arcs to the trees, if it is a tree. Returns False if a word gets two heads."""
     words = {word for word, _ in arcs}
     if len(words) < len(arcs):
         return False
@@ -193,7 +193,7 @@ class _TreeSearch:
         outside = np.where(members, -np.inf, scores).max(axis=1)
         best = np.where(members[1:], inside, outside)
         bounds = np.where(words[:, None] == self.words, outside, best).sum(axis=1)
-        for i in np.flatnonzero(bounds >= max(self._limit, -LARGEST)).tolist():
+        for i in np.flatnonzero(bounds >= max(self._limit, -MAX_FLOAT)).tolist():
             self._add(float(bounds[i]), partial(self._choose_top, scores, n_tops, int(words[i])))
 
     def _choose_top(self, scores: DoubleArray, n_tops: int, word: int) -> None:
@@ -243,7 +243,7 @@ class _TreeSearch:
         slack[(place >= first) & (place < first + sizes[1:, None])] = np.inf
         losses = slack.min(axis=1)
         for word in losses.argsort().tolist():
-            if losses[word] > min(part.total - self._limit, LARGEST):
+            if losses[word] > min(part.total - self._limit, MAX_FLOAT):
                 break
             head, old = int(slack[word].argmin()), int(part.heads[word])
             enters = part.cycles[:, word + 1] & part.cycles[:, old] & ~part.cycles[:, head]

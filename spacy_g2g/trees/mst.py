@@ -134,7 +134,7 @@ class Contraction:
         return node
 
     def slack(self) -> DoubleArray:
-        """Return the slack of each arc in the dual of Edmonds' linear programme. Call ``expand`` later.
+        """Return the slack of each arc in the dual of Edmonds' linear program. Call ``expand`` later.
 
         A tree is worse than the best one by at least the sum of the slack of its arcs, and by exactly this
         sum if it enters each cycle once.

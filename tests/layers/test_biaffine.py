@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from spacy_g2g.layers.biaffine import LABELLED_AT_ONCE, LEAKY_SLOPE, BiaffineScorer
+from spacy_g2g.layers.biaffine import LABELED_AT_ONCE, LEAKY_SLOPE, BiaffineScorer
 
 WIDTH, N_LABELS, ARC, LABEL = 12, 5, 7, 4
 
@@ -134,7 +134,7 @@ def test_added_labels_can_be_learned():
 
 def test_labels_of_many_arcs_are_those_of_each_arc():
     scorer = make_scorer()
-    size = LABELLED_AT_ONCE["cpu"]
+    size = LABELED_AT_ONCE["cpu"]
     n = 2 * size + 3
     dependents, heads = torch.randn(n, LABEL), torch.randn(n, LABEL)
     scores = scorer.labels(dependents, heads=heads)

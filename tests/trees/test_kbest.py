@@ -123,7 +123,7 @@ def test_the_general_search_takes_over_from_near_trees(monkeypatch: pytest.Monke
     scores = around_a_tree(12, 0.01)
     before = best_trees(scores, 20)
     monkeypatch.setattr(module, "MIN_SETS", 0)
-    monkeypatch.setattr(module, "SETS_A_TREE", 1)
+    monkeypatch.setattr(module, "SETS_PER_TREE", 1)
     assert near_trees(scores, 20) is None
     heads, totals = best_trees(scores, 20)
     assert totals == pytest.approx(before[1])

@@ -34,7 +34,7 @@ from .actions import COPIES, ROOT_FORM, ActionKind, AmrAction, AmrSentence, copi
 from .graph import Edge
 
 MAX_FORKS = 8
-# Most actions of a sentence for each of its words, ROOT included; the oracle stays below 15.
+# Largest number of actions of a sentence per word, ROOT included; the oracle stays below 15.
 MAX_ACTIONS_PER_WORD = 20
 
 

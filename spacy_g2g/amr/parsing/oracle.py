@@ -40,7 +40,7 @@ def limit_nodes(words: list[int], n_words: int, *, max_nodes: int) -> list[int]:
 
     words: Word of each node; NO_WORD stays.
     n_words: Number of words in the sentence.
-    max_nodes: Most nodes of a word.
+    max_nodes: Largest number of nodes of a word.
     """
     counts = Counter(words)
     new = list(words)

@@ -42,7 +42,7 @@ class AmrActions:
     seen: Labels that PRED may give a word, by the word's form (candidates = "word") or lemma ("lemma").
     candidates: The labels that PRED may give a word: those seen with the "word", those seen with its "lemma",
         or all ("vocab").
-    max_forks: Most FORKs for one word.
+    max_forks: Largest number of FORKs for one word.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class AmrActions:
         shift_labels: Number of frequent words that get a SHIFT action of their own, as ROOT then does; 0 for
             a single SHIFT.
         candidates: The labels that PRED may give a word.
-        max_forks: Most FORKs for one word, as in the oracle.
+        max_forks: Largest number of FORKs for one word, as in the oracle.
         """
         actions: set[AmrAction] = set()
         words: Counter[str] = Counter()

@@ -21,7 +21,7 @@ from ..parsing.table import Replay
 from .scheme import AmrSettings, LemmaSource, TrainingGraph
 
 READ_AT_ONCE = 500
-#: Most bytes of replays that are kept.
+#: Largest number of bytes of replays in the cache.
 MAX_BYTES = 500_000_000
 #: Words of a sentence in a message.
 SHOWN_WORDS = 8

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from ...arrays import FloatArray, IntArray
 from ...models.batch import PieceBatch
-from ...models.graph_input import N_UNLABELLED, LabelEmbeddings, to_edges, unlabeled_graph
+from ...models.graph_input import N_UNLABELED, LabelEmbeddings, to_edges, unlabeled_graph
 from ...models.model import make_model
 from ...models.network import NetworkSpec
 from ...models.settings import COUNT, WordSettings, builder, setting
@@ -60,7 +60,7 @@ class SentTr(TransitionNetwork):
             settings,
             exist_slots=(S2, S1, B1),
             relation_slots=(S2, S1),
-            n_relations=N_UNLABELLED if settings.graph_input else 0,
+            n_relations=N_UNLABELED if settings.graph_input else 0,
             words=settings,
         )
         self.graph_input = settings.graph_input

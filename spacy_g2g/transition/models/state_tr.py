@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from ...arrays import IntArray
 from ...models.batch import PieceBatch
 from ...models.graph_input import (
-    N_UNLABELLED,
+    N_UNLABELED,
     LabelEmbeddings,
     both_directions,
     to_edges,
@@ -103,7 +103,7 @@ class StateTr(TransitionNetwork):
             settings,
             exist_slots=tokens if settings.output == "tokens" else (S2,),
             relation_slots=(S2, S1) if settings.output == "tokens" else (S2,),
-            n_relations=N_UNLABELLED if settings.graph_input else 0,
+            n_relations=N_UNLABELED if settings.graph_input else 0,
             history_width=settings.history_width if settings.history else 0,
         )
         self.graph_input = settings.graph_input
