@@ -187,14 +187,16 @@ def test_a_peer_that_fails_says_why_and_is_done_again_and_the_others_go_on(faked
     assert found["setup"]["hardware"]["threads"] == 1
     for part, comparisons in found["comparisons"].items():
         path = faked / f"{part}.conllu"
-        best, ours = (fake_scores(path, out / name / "shared" / "0" / path.name) for name in ("spacy", "g2g"))
+        best, ours = (
+            fake_scores(path, system=out / name / "shared" / "0" / path.name) for name in ("spacy", "g2g")
+        )
         difference = comparisons["spacy"]["difference"]
         assert list(comparisons) == ["spacy"]
         assert difference == pytest.approx((ours["LAS"] - best["LAS"]) / 100)
         assert f"- {part}: ours to Labels conj: {100 * difference:+.2f} LAS" in text
     for part in ("dev", "test", "other"):
         parsed = out / "g2g" / "shared" / "0" / f"{part}.conllu"
-        las = fake_scores(faked / f"{part}.conllu", parsed)["LAS"]
+        las = fake_scores(faked / f"{part}.conllu", system=parsed)["LAS"]
         scores = found["rows"]["g2g"]
         assert (scores if part == "dev" else scores["test"])[part]["LAS"]["values"] == [las]
         assert {word.deprel for s in read_conllu(parsed) for word in s.words} <= {"root", "punct"}
