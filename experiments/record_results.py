@@ -83,9 +83,9 @@ def record_system(name: str, folder: Path, ewt: Path | None) -> dict[str, Any]:
     fix_random_seed(0)
     nlp = load_model_from_config(make_config(system, folder), auto_fill=True)
     begin, updates, docs = read_examples(nlp, name, ewt)
-    kept = [PARSER] if system.source else []
+    frozen = [PARSER] if system.source else []
     fix_random_seed(1)
-    with nlp.select_pipes(disable=kept):
+    with nlp.select_pipes(disable=frozen):
         nlp.initialize(lambda: begin)
     fix_random_seed(2)
     # With its usual eps, Adam turns gradients that are zero up to rounding into long steps.
@@ -94,7 +94,7 @@ def record_system(name: str, folder: Path, ewt: Path | None) -> dict[str, Any]:
     annotating = [PARSER] if REFINER in nlp.pipe_names and PARSER in nlp.pipe_names else []
     size = 16 if name.startswith("ewt_") else 8
     losses = [
-        nlp.update(updates[i : i + size], drop=0.1, sgd=optimizer, exclude=kept, annotates=annotating)
+        nlp.update(updates[i : i + size], drop=0.1, sgd=optimizer, exclude=frozen, annotates=annotating)
         for i in range(0, len(updates), size)
     ]
     parameters = {pipe: total_parameters(component) for pipe, component in nlp.pipeline}

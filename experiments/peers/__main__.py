@@ -331,7 +331,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for training in every:
             score(training, part, gold, args)
     facts = {training: collect(training, args) for training in every}
-    tried = {training: known for training, known in facts.items() if known is not None}
+    tried = {training: fact for training, fact in facts.items() if fact is not None}
     setup = {"train": args.train.name, "sentences": args.sentences, "epochs": args.epochs}
     setup |= {
         "check_sentences": args.check_sentences,

@@ -29,11 +29,11 @@ def make_table(titles: Mapping[str, str], models: Models, setup: Mapping[str, An
     rows = {}
     for name, title in titles.items():
         tried: dict[str, list[Mapping[str, Any]]] = {}
-        for (peer, settings, _), known in models.items():
+        for (peer, settings, _), model in models.items():
             if peer == name:
-                tried.setdefault(settings, []).append(known)
+                tried.setdefault(settings, []).append(model)
         if tried:
-            entries = {settings: summary(known, setup["test"]) for settings, known in tried.items()}
+            entries = {settings: summary(trained, setup["test"]) for settings, trained in tried.items()}
             best = max(entries, key=lambda settings: las_of(entries[settings]))
             rows[name] = {"title": title, "settings": best, **entries[best], "tried": entries}
     return {"setup": dict(setup), "rows": rows, "bars": bars(rows), "comparisons": {}}
@@ -50,13 +50,13 @@ def summary(models: Sequence[Mapping[str, Any]], test: Sequence[str]) -> dict[st
     models: Facts about the models of all seeds.
     test: Names of the files beside dev that were parsed.
     """
-    trained = [known["train"] for known in models if known["train"]]
-    parsed = [known for known in models if known["train"] and known["dev"]]
-    dev = [known["dev"] for known in parsed]
+    trained = [model["train"] for model in models if model["train"]]
+    parsed = [model for model in models if model["train"] and model["dev"]]
+    dev = [model["dev"] for model in parsed]
     tests = {}
     for name in test:
-        tests[name] = scores([known[name] for known in models if known[name]])
-    errors = [known["error"] for known in models if known["error"]]
+        tests[name] = scores([model[name] for model in models if model[name]])
+    errors = [model["error"] for model in models if model["error"]]
     load = {"training": values(trained, "load"), "parsing": values(dev, "load")}
     return {
         "seeds": values(parsed, "seed"),
@@ -79,7 +79,7 @@ def summary(models: Sequence[Mapping[str, Any]], test: Sequence[str]) -> dict[st
 
 def values(facts: Sequence[Mapping[str, Any]], key: str) -> list[Any]:
     """Return a fact about each model."""
-    return [known[key] for known in facts]
+    return [model[key] for model in facts]
 
 
 def scores(results: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:

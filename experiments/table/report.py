@@ -26,8 +26,8 @@ def make_table(gold: Path, args: argparse.Namespace) -> dict[str, Any]:
     systems = args.table.systems
     counts: dict[str, dict[int, Counts]] = {}
     for name in systems:
-        found = {seed: score(name, seed, gold, args) for seed in args.seeds}
-        counts[name] = {seed: result for seed, result in found.items() if result is not None}
+        results = {seed: score(name, seed, gold, args) for seed in args.seeds}
+        counts[name] = {seed: result for seed, result in results.items() if result is not None}
     table: dict[str, Any] = dict.fromkeys(systems)
     for name, seeds in counts.items():
         if seeds:

@@ -65,9 +65,9 @@ class Table:
         start: "checkpoint" or "scratch".
         n_layers: Number of layers. Without figures for it, those with the fewest layers are returned.
         """
-        known = {layers: pair for (*key, layers), pair in self.published.items() if key == [name, start]}
-        if not known:
+        pairs = {layers: pair for (*key, layers), pair in self.published.items() if key == [name, start]}
+        if not pairs:
             return None
-        layers = n_layers if n_layers in known else min(known)
-        uas, las = known[layers]
+        layers = n_layers if n_layers in pairs else min(pairs)
+        uas, las = pairs[layers]
         return {"uas": uas, "las": las, "layers": layers}

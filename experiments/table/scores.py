@@ -56,8 +56,9 @@ def score(name: str, seed: int, gold: Path, args: argparse.Namespace) -> Counts 
     folder = args.output / str(seed) / system.row
     path = folder / f"{name}.{gold.stem}.json"
     for output in (args.output, *args.kept):
-        if (found := kept_counts(output / path.relative_to(args.output), sentences)) is not None:
-            return found
+        saved = read_counts(output / path.relative_to(args.output), sentences)
+        if saved is not None:
+            return saved
     if not (folder / BEST).exists():
         return None
     settings = {f"components.{REFINER}.model.{setting}": value for setting, value in system.settings.items()}
@@ -68,19 +69,19 @@ def score(name: str, seed: int, gold: Path, args: argparse.Namespace) -> Counts 
     return counts
 
 
-def kept_counts(path: Path, gold: Sequence[ConlluSentence]) -> Counts | None:
-    """Return the counts in a file if they are of these sentences; else None."""
+def read_counts(path: Path, gold: Sequence[ConlluSentence]) -> Counts | None:
+    """Return the counts in a file; None without a file, or if they belong to other sentences."""
     if not path.exists():
         return None
-    found: Counts = json.loads(path.read_text(encoding="utf8"))
-    return found if found["words"] == [len(sentence.words) for sentence in gold] else None
+    counts: Counts = json.loads(path.read_text(encoding="utf8"))
+    return counts if counts["words"] == [len(sentence.words) for sentence in gold] else None
 
 
 def read_training(folder: Path) -> dict[str, float]:
-    """Return the facts that a training left."""
+    """Return what a training recorded; empty without a record."""
     path = folder / TRAINING
-    known: dict[str, float] = json.loads(path.read_text(encoding="utf8")) if path.exists() else {}
-    return known
+    record: dict[str, float] = json.loads(path.read_text(encoding="utf8")) if path.exists() else {}
+    return record
 
 
 def parse_and_count(nlp: Language, sentences: Sequence[ConlluSentence]) -> Counts:

@@ -276,8 +276,8 @@ def count_component(
     before = nlp.pipe_names[: nlp.pipe_names.index(pipe.name)]
     writing = [name for name in before if name in annotating]
     initialize = nlp.config.interpolate()["initialize"]["components"]
-    given = registry.resolve(initialize.get(pipe.name, {})).get("labels")
-    known = pipe.labels if get_shim(pipe.model).spec is not None else given
+    config_labels = registry.resolve(initialize.get(pipe.name, {})).get("labels")
+    own_labels = pipe.labels if get_shim(pipe.model).spec is not None else config_labels
     tag_attr = pipe.model.attrs["tag_attr"]
     tag_attr = None if tag_attr == TREEBANK_KEY else tag_attr
     is_refiner = isinstance(pipe, RngRefiner)
@@ -305,7 +305,7 @@ def count_component(
             isinstance(other, SentencePipe) and other.finder.can_learn
             for other in (pipe, *map(nlp.get_pipe, before))
         ),
-        "unknown_labels": {} if known is None else _without(train.figures["labels"], known),
+        "unknown_labels": {} if own_labels is None else _without(train.figures["labels"], own_labels),
         **corpora,
     }
 
@@ -403,6 +403,6 @@ def _writers(nlp: Language, names: Iterable[str], attribute: str) -> list[str]:
     return [name for name in names if attribute in nlp.get_pipe_meta(name).assigns]
 
 
-def _without(counts: Mapping[str, int], known: Collection[str]) -> dict[str, int]:
-    """Return counts without those of known labels."""
-    return {label: counts[label] for label in counts if label not in known}
+def _without(counts: Mapping[str, int], labels: Collection[str]) -> dict[str, int]:
+    """Return counts without those of some labels."""
+    return {label: n for label, n in counts.items() if label not in labels}
