@@ -4,13 +4,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from spacy_g2g.analysis.analyze import analyze, unique_names
 from spacy_g2g.analysis.error_rows import Row
-from spacy_g2g.cli import app
 
 from ..formats.samples import row
+from .util import run
 
 GOLD = [[("she", "2", "nsubj"), ("slept", "0", "root"), (".", "2", "punct")], [("no", "0", "root")]]
 WRONG = [[("she", "2", "obj"), ("slept", "0", "root"), (".", "1", "punct")], [("no", "0", "root")]]
@@ -35,16 +34,12 @@ def wrong(tmp_path: Path) -> Path:
     return write(tmp_path / "wrong.conllu", WRONG)
 
 
-def run(*arguments: object, status: int = 0) -> str:
-    result = CliRunner().invoke(app, ["analyze", *map(str, arguments)])
-    assert result.exit_code == status, result.output
-    return result.output
-
-
 def test_command_prints_scores_and_writes_page_json_and_csv(gold: Path, wrong: Path, tmp_path: Path):
     pytest.importorskip("matplotlib")
     page, figures, table = (tmp_path / "new" / f"out.{suffix}" for suffix in ("html", "json", "csv"))
-    output = run(gold, wrong, gold, "--names", "A, B", "-o", page, "--json", figures, "--csv", table)
+    output = run(
+        "analyze", gold, wrong, gold, "--names", "A, B", "-o", page, "--json", figures, "--csv", table
+    )
     lines = [line.split() for line in output.splitlines()]
     assert ["A", "75.00", "50.00"] in [line[:3] for line in lines]
     assert ["B", "100.00", "100.00", "+100.00"] in [line[:4] for line in lines]
@@ -72,7 +67,7 @@ def test_subtypes_and_punctuation_are_options(gold: Path, tmp_path: Path):
     other = [[("she", "2", "nsubj:x"), *GOLD[0][1:2], (".", "1", "punct")], GOLD[1]]
     system = write(tmp_path / "other.conllu", other)
     found = tmp_path / "a.json"
-    run(gold, system, "--json", found, "--subtypes", "--exclude-punct", "conllx")
+    run("analyze", gold, system, "--json", found, "--subtypes", "--exclude-punct", "conllx")
     figures = json.loads(found.read_text(encoding="utf8"))
     assert (figures["words"], figures["compared_words"]) == (4, 3)
     overall = figures["systems"]["other"]["overall"]
@@ -87,7 +82,7 @@ def test_punctuation_that_is_not_found_is_a_warning(gold: Path, wrong: Path):
 
 def test_resamples_and_seed_are_the_bootstraps(gold: Path, wrong: Path, tmp_path: Path):
     found = tmp_path / "a.json"
-    assert run(gold, wrong, gold, "--resamples", 7, "--seed", 3, "--json", found, "--silent") == ""
+    assert run("analyze", gold, wrong, gold, "--resamples", 7, "--seed", 3, "--json", found, "--silent") == ""
     analysis = analyze(gold, [wrong, gold], resamples=7, seed=3)
     p = analysis["gold", "LAS_change", "wrong", "p_value"].value
     assert round(p * 8, 9).is_integer()
@@ -110,14 +105,14 @@ def test_resamples_and_seed_are_the_bootstraps(gold: Path, wrong: Path, tmp_path
 )
 def test_bad_arguments_are_errors_of_one_line(gold: Path, wrong: Path, tmp_path: Path, arguments, message):
     filled = [argument.format(folder=tmp_path) for argument in arguments]
-    output = run(gold, wrong, *filled, status=1)
+    output = run("analyze", gold, wrong, *filled, status=1)
     assert message in output
     assert "Traceback" not in output
 
 
 def test_other_words_are_an_error_that_names_file_and_line(gold: Path, tmp_path: Path):
     other = write(tmp_path / "other.conllu", [GOLD[0], [("yes", "0", "root")]])
-    output = " ".join(run(gold, other, status=1).split())
+    output = " ".join(run("analyze", gold, other, status=1).split())
     assert "E601" in output
     for part in ("'no'", "gold.conllu, line 5", "'yes'", "other.conllu, line 5"):
         assert part in output
@@ -125,32 +120,36 @@ def test_other_words_are_an_error_that_names_file_and_line(gold: Path, tmp_path:
 
 def test_trees_must_be_complete_and_nothing_is_written_on_an_error(gold: Path, tmp_path: Path):
     other = write(tmp_path / "other.conllu", [[*GOLD[0][:2], (".", "_", "_")], GOLD[1]])
-    assert "E304" in run(gold, other, "--json", tmp_path / "a.json", "--csv", tmp_path / "a.csv", status=1)
+    assert "E304" in run(
+        "analyze", gold, other, "--json", tmp_path / "a.json", "--csv", tmp_path / "a.csv", status=1
+    )
     assert {path.name for path in tmp_path.iterdir()} == {"gold.conllu", "other.conllu"}
 
 
 @pytest.mark.usefixtures("no_matplotlib")
 def test_a_page_without_matplotlib_is_an_error_before_anything_runs():
-    assert "E611" in run("no.conllu", "no.conllu", "-o", "a.html", status=1)
+    assert "E611" in run("analyze", "no.conllu", "no.conllu", "-o", "a.html", status=1)
 
 
 def test_matplotlib_is_not_imported_without_a_page(
     gold: Path, wrong: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setitem(sys.modules, "matplotlib", None)  # an import of it would raise
-    run(gold, wrong, "--json", tmp_path / "a.json", "--csv", tmp_path / "a.csv")
+    run("analyze", gold, wrong, "--json", tmp_path / "a.json", "--csv", tmp_path / "a.csv")
 
 
 def test_outputs_in_one_file_are_an_error(gold: Path, wrong: Path, tmp_path: Path):
     path = tmp_path / "out"
-    assert "E927" in run(gold, wrong, "--json", path, "--csv", tmp_path / "x" / ".." / "out", status=1)
+    assert "E927" in run(
+        "analyze", gold, wrong, "--json", path, "--csv", tmp_path / "x" / ".." / "out", status=1
+    )
     assert not path.exists()
 
 
 def test_labels_are_no_formulas_of_a_spreadsheet(gold: Path, wrong: Path, tmp_path: Path):
     for path in (gold, wrong):
         path.write_text(path.read_text("utf8").replace("nsubj", "=1+1"), "utf8")
-    run(gold, wrong, "--csv", tmp_path / "out.csv")
+    run("analyze", gold, wrong, "--csv", tmp_path / "out.csv")
     with (tmp_path / "out.csv").open(encoding="utf8", newline="") as file_:
         cells = {cell for row in csv.reader(file_) for cell in row}
     assert "'=1+1" in cells

@@ -8,16 +8,15 @@ import pytest
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
-from typer.testing import CliRunner
 
 from spacy_g2g.analysis.error_analysis import Analysis
 from spacy_g2g.analysis.evaluate import evaluate
 from spacy_g2g.analysis.iterations import find_changes
 from spacy_g2g.analysis.refinement import refinement
-from spacy_g2g.cli import app
 
 from ..formats.samples import row
 from ..util import initialised_nlp, model_config, randomize, read_treebank, tiny_encoder, treebank_examples
+from .util import first_cells, run
 
 REFINER = {"@architectures": "spacy_g2g.RNGTr.v1", "iterations": 3}
 
@@ -52,12 +51,6 @@ def gold(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def score(analysis: Analysis, place: int, metric: str) -> float | None:
     """UAS or LAS of the first graph (0) or of the last one (-1)."""
     return analysis[analysis.names[place], "overall", "compared", metric].value
-
-
-def run(*arguments: object, status: int = 0) -> str:
-    result = CliRunner().invoke(app, ["refinement", *map(str, arguments)])
-    assert result.exit_code == status, result.output
-    return result.output
 
 
 def test_tokens_that_are_not_the_gold_words_are_an_error(folder: str, gold: Path, tmp_path: Path):
@@ -95,7 +88,7 @@ def test_trees_of_a_file_are_the_initial_graphs(folder: str, gold: Path, tmp_pat
     nlp.to_disk(tmp_path / "refiner")
     alone, output = str(tmp_path / "refiner"), tmp_path / "figures.json"
     assert score(refinement(alone, gold), 0, "LAS") == 0
-    run(alone, gold, "--initial", gold, "--output", output)
+    run("refinement", alone, gold, "--initial", gold, "--output", output)
     systems = json.loads(output.read_text(encoding="utf8"))["systems"].values()
     first, *_, last = (system["overall"]["compared"]["LAS"]["value"] for system in systems)
     assert last == evaluate(alone, gold, initial=gold)["LAS"].f1 < first == 1
@@ -126,16 +119,16 @@ def test_gold_needs_complete_trees(folder: str, tmp_path: Path):
 
 def test_command_prints_tables_and_writes_json(folder: str, gold: Path, tmp_path: Path):
     output = tmp_path / "new" / "figures.json"
-    printed = run(folder, gold, "--output", output)
+    printed = run("refinement", folder, gold, "--output", output)
     analysis = refinement(folder, gold)
     assert json.loads(output.read_text(encoding="utf8")) == json.loads(json.dumps(analysis.to_dict()))
-    table = {line.split()[0]: line.split()[1:] for line in printed.splitlines() if line.strip()}
+    table = first_cells(printed)
     assert table["0"][:2] == [f"{100 * score(analysis, 0, metric):.2f}" for metric in ("UAS", "LAS")]
     assert table["1"][3:6] == [str(counts[0]) for counts in find_changes(analysis).values()]
     assert table["UAS"][0] == str(analysis.n_words)
     for text in ("F1, nsubj", "universal part"):
         assert text in printed
-    assert run(folder, gold, "--silent") == ""
+    assert run("refinement", folder, gold, "--silent") == ""
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])
@@ -154,7 +147,7 @@ def test_an_unknown_kind_of_plot_is_an_error_before_anything_runs(gold: Path):
 
 @pytest.mark.usefixtures("no_matplotlib")
 def test_a_plot_without_matplotlib_is_an_error_before_anything_runs():
-    printed = run("no-pipeline", "no.conllu", "--plot", "a.png", status=1)
+    printed = run("refinement", "no-pipeline", "no.conllu", "--plot", "a.png", status=1)
     assert "E611" in printed
     assert "plots" in printed
 

@@ -6,10 +6,8 @@ import pytest
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
-from typer.testing import CliRunner
 
 from spacy_g2g.analysis.render import render
-from spacy_g2g.cli import app
 from spacy_g2g.terminal.options import Unit
 
 from ..chains import save_pipeline
@@ -24,20 +22,12 @@ from ..util import (
     treebank_examples,
 )
 from .test_drawing import Page
+from .util import run
 
-TEXT = "".join(
-    [
-        "# sent_id = s1\n",
-        row("1", "It", "2", "nsubj"),
-        row("2", "works", "0", "root"),
-        row("3", ".", "2", "dep"),
-        "\n# sent_id = s2\n",
-        row("1", "We", "0", "root"),
-        row("2", "do", "1", "dep"),
-        row("3", "not", "2", "dep"),
-        "\n",
-    ]
-)
+ROWS = ["# sent_id = s1\n", row("1", "It", "2", "nsubj"), row("2", "works", "0", "root")]
+ROWS += [row("3", ".", "2", "dep"), "\n# sent_id = s2\n", row("1", "We", "0", "root")]
+ROWS += [row("2", "do", "1", "dep"), row("3", "not", "2", "dep"), "\n"]
+TEXT = "".join(ROWS)
 
 
 class ChainRefiner:
@@ -51,20 +41,15 @@ class ChainRefiner:
                 Doc.set_extension(name, default=None)
         starts = [bool(token.is_sent_start) or token.i == 0 for token in doc]
         chain = [token.i if start else token.i - 1 for token, start in zip(doc, starts, strict=True)]
-        probs = [0.75] * len(doc)
-        roots = {
-            "heads": list(range(len(doc))),
-            "deps": ["ROOT"] * len(doc),
-            "head_probs": [],
-            "dep_probs": [],
-        }
+        n, probs = len(doc), [0.75] * len(doc)
+        roots = {"heads": list(range(n)), "deps": ["ROOT"] * n, "head_probs": [], "dep_probs": []}
         deps = ["ROOT" if start else "dep" for start in starts]
         last = {"heads": chain, "deps": deps, "head_probs": probs, "dep_probs": probs}
         for token in doc:
             token.head, token.dep_ = doc[chain[token.i]], deps[token.i]
         doc._.g2g_iterations = [1 if len(span) == 1 else 2 for span in doc.sents]
         if self.store_graphs:
-            doc._.g2g_graphs = [roots, {**roots, "deps": ["x"] * len(doc)}, last]
+            doc._.g2g_graphs = [roots, {**roots, "deps": ["x"] * n}, last]
         return doc
 
 
@@ -86,7 +71,9 @@ def gold(tmp_path: Path) -> str:
 @pytest.fixture
 def no_parser(tmp_path: Path) -> str:
     """Folder of a pipeline that leaves trees as they are."""
-    spacy.blank("xx").to_disk(tmp_path / "blank")
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("sentencizer")
+    nlp.to_disk(tmp_path / "blank")
     return str(tmp_path / "blank")
 
 
@@ -101,12 +88,6 @@ def add_component(function: Callable[[Doc], Doc], pipeline: str, folder: Path, *
     nlp = spacy.load(pipeline)
     nlp.add_pipe(f"test_{folder.name}", **settings)
     nlp.to_disk(folder)
-
-
-def run(*arguments: object, status: int = 0) -> str:
-    result = CliRunner().invoke(app, ["render", *map(str, arguments)])
-    assert result.exit_code == status, result.output
-    return result.output
 
 
 def read(path: Path) -> Page:
@@ -256,13 +237,14 @@ def initial(tmp_path: Path) -> Path:
 
 
 def test_trees_of_a_file_are_the_initial_graphs(no_parser, gold, initial, out):
-    run(no_parser, gold, "--output", out, "--initial", initial, "--limit", 0)
+    run("render", no_parser, gold, "--output", out, "--initial", initial, "--limit", 0)
     captions = [caption.strip() for caption in read(out).text_of("figcaption")]
     assert captions == ["2 of 3 right", "", "3 of 3 right", ""]
     assert "It ← works: obj\ngold: It ← works: nsubj" in read(out).text_of("title")
     assert render(no_parser, gold, out, initial=initial, limit=1) == 1
-    with pytest.raises(ValueError, match=r"E907"):
-        render(no_parser, gold, out)
+    for source in (gold, "Go on!"):
+        with pytest.raises(ValueError, match=r"E907.*sentencizer"):
+            render(no_parser, source, out)
 
 
 def test_trees_of_other_sentences_are_an_error(no_parser, gold, initial, out):
@@ -279,26 +261,21 @@ def test_text_has_no_trees_to_begin_with(no_parser, initial, tmp_path, out):
             render(no_parser, source, out, initial=initial)
 
 
-def test_bad_input_is_an_error_and_leaves_no_page(pipeline, tmp_path, out):
-    with pytest.raises(FileNotFoundError, match=r"E906.*nowhere\.conllu"):
-        render(pipeline, "nowhere.conllu", out)
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        ("nowhere.conllu", "out.html", r"E906.*nowhere\.conllu"),
+        ("{}/in.spacy", "out.html", r"E903.*'\.spacy'.*\.conllu"),
+        ("text", "out.pdf", r"E903.*'\.pdf'.*\.html"),
+        ("{}/in.conllu", "out.html", r"E301.*in\.conllu, line 11"),
+    ],
+)
+def test_bad_input_is_an_error_and_leaves_no_page(pipeline, tmp_path, source, target, message):
     (tmp_path / "in.spacy").touch()
-    with pytest.raises(ValueError, match=r"E903.*'\.spacy'.*\.conllu"):
-        render(pipeline, str(tmp_path / "in.spacy"), out)
-    with pytest.raises(ValueError, match=r"E903.*'\.pdf'.*\.html"):
-        render(pipeline, "text", tmp_path / "out.pdf")
     (tmp_path / "in.conllu").write_text(TEXT + "1\tbroken\n")
-    with pytest.raises(ValueError, match=r"E301.*in\.conllu, line 11"):
-        render(pipeline, str(tmp_path / "in.conllu"), out)
-    assert not out.exists()
-
-
-def test_a_pipeline_without_a_parser_is_an_error(tmp_path, out):
-    nlp = spacy.blank("xx")
-    nlp.add_pipe("sentencizer")
-    nlp.to_disk(tmp_path / "blank")
-    with pytest.raises(ValueError, match=r"E907.*sentencizer"):
-        render(str(tmp_path / "blank"), "Go on!", out)
+    with pytest.raises((FileNotFoundError if "E906" in message else ValueError), match=message):
+        render(pipeline, source.format(tmp_path), tmp_path / target)
+    assert not (tmp_path / target).exists()
 
 
 def test_a_pipeline_that_merges_gold_words_is_an_error(pipeline, gold, tmp_path, out):
@@ -313,10 +290,10 @@ def test_a_pipeline_that_merges_gold_words_is_an_error(pipeline, gold, tmp_path,
 
 
 def test_command_draws_up_to_its_limit(pipeline, gold, out):
-    assert "1 sentence:" in run(pipeline, gold, "--output", out, "--limit", 1)
+    assert "1 sentence:" in run("render", pipeline, gold, "--output", out, "--limit", 1)
     assert len(read(out).all("section")) == 1
     assert read(out).text_of("h1") == [f"{pipeline}: gold.conllu"]
-    assert "--output" in run(pipeline, "text", status=2)
+    assert "--output" in run("render", pipeline, "text", status=2)
 
 
 # AMRs
