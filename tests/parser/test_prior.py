@@ -38,6 +38,29 @@ def pair() -> Language:
     return make_pair(iterations=1)
 
 
+@pytest.fixture(scope="module")
+def parser(pair: Language) -> Any:
+    return pair.get_pipe("g2g_parser")
+
+
+@pytest.fixture(scope="module")
+def refiner(pair: Language) -> Any:
+    return pair.get_pipe("rng_refiner")
+
+
+@pytest.fixture
+def sentences(pair: Language, refiner: Any) -> list[Any]:
+    """What the refiner reads of a Doc that the parser has parsed, with a request for all scores."""
+    return [asked(s, scores="all") for s in inputs(refiner, parsed(pair, "g2g_parser"))]
+
+
+@pytest.fixture
+def alone(refiner: Any, sentences: list[Any]) -> list[Any]:
+    """The parses of the refiner without priors."""
+    parses: list[Any] = refiner.model.predict([asked(s, prior=None) for s in sentences])
+    return parses
+
+
 def inputs(component: Any, doc: Doc) -> list[Sentence]:
     """The sentences that a component reads of a Doc."""
     return component.inputs([doc], segment([doc]))
@@ -60,90 +83,71 @@ def mean(own: Any, prior: Any, share: float) -> Any:
     return mean - np.log(np.exp(mean).sum(axis=1, keepdims=True))
 
 
-@pytest.fixture(params=[0.5, 0.25])
-def share(request: pytest.FixtureRequest, pair: Language, monkeypatch: pytest.MonkeyPatch) -> float:
-    """A share of the parser, which the refiner has."""
-    refiner: Any = pair.get_pipe("rng_refiner")
-    monkeypatch.setattr(get_shim(refiner.model).network, "prior_share", request.param)
-    return request.param
-
-
-def test_a_refiner_decodes_from_the_mean_of_the_log_probabilities(pair: Language, share: float):
-    refiner: Any = pair.get_pipe("rng_refiner")
-    sentences = [asked(s, scores="all") for s in inputs(refiner, parsed(pair, "g2g_parser"))]
-    own = refiner.model.predict([asked(s, prior=None) for s in sentences])
-    for sentence, alone, mixed in zip(sentences, own, refiner.model.predict(sentences), strict=True):
-        expected = mean(alone.scores.arcs, sentence.request.prior.arcs, share)
-        n = len(sentence.words)
-        assert mixed.scores.arcs == pytest.approx(expected, abs=1e-5)
-        assert mixed.tree.heads.tolist() == decode(expected[None], lengths=np.array([n]))[0].tolist()
-
-
-def test_labels_of_the_parsers_arcs_have_the_mean_of_the_log_probabilities(pair: Language, share: float):
-    refiner: Any = pair.get_pipe("rng_refiner")
-    sentences = [asked(s, scores="all") for s in inputs(refiner, parsed(pair, "g2g_parser"))]
-    own = refiner.model.predict([asked(s, prior=None) for s in sentences])
-    for sentence, alone, mixed in zip(sentences, own, refiner.model.predict(sentences), strict=True):
-        expected = alone.scores.labels.copy()
-        words = np.flatnonzero(sentence.request.prior.heads)
-        arcs = words, sentence.request.prior.heads[words] - 1
-        expected[arcs] = mean(expected[arcs], sentence.request.prior.labels[words], share)
-        assert mixed.scores.labels == pytest.approx(expected, abs=1e-5)
-        assert mixed.scores.labels != pytest.approx(alone.scores.labels, abs=1e-2)
+@pytest.mark.parametrize("share", [0.5, 0.25])
+def test_a_refiner_decodes_from_the_mean_of_the_log_probabilities(
+    refiner: Any, sentences: Any, alone: Any, share: float, monkeypatch: pytest.MonkeyPatch
+):
+    """Labels have the mean for the parser's arcs."""
+    monkeypatch.setattr(get_shim(refiner.model).network, "prior_share", share)
+    for sentence, own, mixed in zip(sentences, alone, refiner.model.predict(sentences), strict=True):
+        prior, n = sentence.request.prior, len(sentence.words)
+        arcs = mean(own.scores.arcs, prior.arcs, share)
+        assert mixed.scores.arcs == pytest.approx(arcs, abs=1e-5)
+        assert mixed.tree.heads.tolist() == decode(arcs[None], lengths=np.array([n]))[0].tolist()
+        labels = own.scores.labels.copy()
+        words = np.flatnonzero(prior.heads)
+        places = words, prior.heads[words] - 1
+        labels[places] = mean(labels[places], prior.labels[words], share)
+        assert mixed.scores.labels == pytest.approx(labels, abs=1e-5)
+        assert mixed.scores.labels != pytest.approx(own.scores.labels, abs=1e-2)
         words = np.flatnonzero(mixed.tree.heads)
-        best = expected[words, mixed.tree.heads[words] - 1]
+        best = labels[words, mixed.tree.heads[words] - 1]
         assert mixed.tree.labels[words].tolist() == (best.argmax(axis=1) + 1).tolist()
         assert mixed.label_probs[words] == pytest.approx(np.exp(best.max(axis=1)), abs=1e-5)
 
 
-def test_what_the_parser_rules_out_counts_as_unlikely(pair: Language):
-    refiner: Any = pair.get_pipe("rng_refiner")
-    sentence = asked(inputs(refiner, parsed(pair, "g2g_parser"))[0], scores="all")
-    (alone,) = refiner.model.predict([asked(sentence, prior=None)])
-    prior = sentence.request.prior
+def test_what_the_parser_rules_out_counts_as_unlikely(refiner: Any, sentences: Any, alone: Any):
+    prior = sentences[0].request.prior
     impossible, unlikely = (np.where(prior.labels < -1, value, -0.1) for value in (-np.inf, -100))
     assert np.isinf(impossible).any()
     words = np.flatnonzero(prior.heads)
     arcs = words, prior.heads[words] - 1
     changed = replace(prior, labels=impossible.astype(np.float32))
-    (mixed,) = refiner.model.predict([asked(sentence, prior=changed)])
-    expected = mean(alone.scores.labels[arcs], unlikely[words], 0.5)
+    (mixed,) = refiner.model.predict([asked(sentences[0], prior=changed)])
+    expected = mean(alone[0].scores.labels[arcs], unlikely[words], 0.5)
     assert mixed.scores.labels[arcs] == pytest.approx(expected, abs=1e-4)
 
 
-def test_a_prior_without_labels_leaves_labels(pair: Language):
-    refiner: Any = pair.get_pipe("rng_refiner")
-    sentences = [asked(s, scores="all") for s in inputs(refiner, parsed(pair, "g2g_parser"))]
-    without = [asked(s, prior=replace(s.request.prior, heads=np.full(len(s.words), -1))) for s in sentences]
-    alone = refiner.model.predict([asked(s, prior=None) for s in sentences])
+def test_a_prior_without_labels_leaves_labels(refiner: Any, sentences: Any, alone: Any):
+    without = []
+    for sentence in sentences:
+        prior = replace(sentence.request.prior, heads=np.full(len(sentence.words), -1))
+        without.append(asked(sentence, prior=prior))
     # Beside a sentence whose prior has labels, too.
     for batch in (without, [sentences[0], without[1]]):
         assert (refiner.model.predict(batch)[1].scores.labels == alone[1].scores.labels).all()
 
 
-def test_labels_of_a_prior_are_in_the_refiners_order(pair: Language):
-    parser: Any = pair.get_pipe("g2g_parser")
+def test_labels_of_a_prior_are_in_the_refiners_order(pair: Language, parser: Any):
     doc = parsed(pair, "g2g_parser")
     root, *others = parser.labels
-    same, turned, more, rooted = (
-        read_priors([doc], segment([doc]), labels)
-        for labels in (
-            parser.labels,
-            [root, *others[1:], others[0]],
-            [*parser.labels, "other"],
-            [others[0], root, *others[1:]],
-        )
+    orders = (
+        parser.labels,
+        [root, *others[1:], others[0]],
+        [*parser.labels, "other"],
+        [others[0], root, *others[1:]],
     )
-    for a, b, c, d in zip(same, turned, more, rooted, strict=True):
-        assert (np.roll(a.labels, -1, axis=1) == b.labels).all()
-        assert (c.heads == -1).all()
-        assert (d.heads == -1).all()
-        assert c.labels.shape[1] == d.labels.shape[1] + 1 == len(parser.labels)
-        assert a.heads is b.heads
+    for same, turned, more, rooted in zip(
+        *(read_priors([doc], segment([doc]), labels) for labels in orders), strict=True
+    ):
+        assert (np.roll(same.labels, -1, axis=1) == turned.labels).all()
+        assert (more.heads == -1).all()
+        assert (rooted.heads == -1).all()
+        assert more.labels.shape[1] == rooted.labels.shape[1] + 1 == len(parser.labels)
+        assert same.heads is turned.heads
 
 
-def test_the_prior_is_that_of_a_tree_that_meets_constraints(pair: Language):
-    parser: Any = pair.get_pipe("g2g_parser")
+def test_the_prior_is_that_of_a_tree_that_meets_constraints(pair: Language, parser: Any):
     (sentence, _) = inputs(parser, plain_doc(pair.vocab, *SENTENCES))
     assert sentence.request == Request(scores="tree")
     (free,) = parser.model.predict([sentence])
@@ -159,11 +163,8 @@ def test_the_prior_is_that_of_a_tree_that_meets_constraints(pair: Language):
     assert prior.arcs == pytest.approx(free.scores.arcs)
 
 
-def test_a_prior_against_all_arcs_of_a_tree_changes_it(pair: Language):
-    refiner: Any = pair.get_pipe("rng_refiner")
-    doc = parsed(pair, "g2g_parser")
-    sentences = [asked(s, prior=None) for s in inputs(refiner, doc)]
-    for sentence, parse in zip(sentences, refiner.model.predict(sentences), strict=True):
+def test_a_prior_against_all_arcs_of_a_tree_changes_it(refiner: Any, sentences: Any, alone: Any):
+    for sentence, parse in zip(sentences, alone, strict=True):
         n = len(sentence.words)
         log_probs = np.zeros((n, n + 1), dtype=np.float32)
         log_probs[np.arange(n), parse.tree.heads] = -50
@@ -175,19 +176,16 @@ def test_a_prior_against_all_arcs_of_a_tree_changes_it(pair: Language):
 
 @pytest.mark.parametrize("head_loss", ["local", "tree"])
 def test_a_sentence_without_a_prior_is_decoded_alone_beside_others(
-    pair: Language, head_loss: str, monkeypatch: pytest.MonkeyPatch
+    refiner: Any, sentences: Any, head_loss: str, monkeypatch: pytest.MonkeyPatch
 ):
-    refiner: Any = pair.get_pipe("rng_refiner")
     monkeypatch.setattr(get_shim(refiner.model).network, "head_loss", head_loss)
-    doc = parsed(pair, "g2g_parser")
-    first, second = (asked(s, scores="all") for s in inputs(refiner, doc))
-    (alone,) = refiner.model.predict([asked(first, prior=None)])
-    together = refiner.model.predict([asked(first, prior=None), second])[0]
-    assert together.scores.arcs == pytest.approx(alone.scores.arcs, abs=1e-5)
+    first = asked(sentences[0], prior=None)
+    (own,) = refiner.model.predict([first])
+    together = refiner.model.predict([first, sentences[1]])[0]
+    assert together.scores.arcs == pytest.approx(own.scores.arcs, abs=1e-5)
 
 
-def test_the_prior_is_the_parsers_and_goes_when_it_is_read(pair: Language):
-    parser: Any = pair.get_pipe("g2g_parser")
+def test_the_prior_is_the_parsers_and_goes_when_it_is_read(pair: Language, parser: Any):
     doc = parsed(pair, "g2g_parser")
     assert doc._.get(SCORES)["labels"] == [*parser.labels]
     for kept, parse in zip(doc._.get(SCORES)["sentences"], parser.predict([doc]).parses, strict=True):
@@ -206,9 +204,7 @@ def test_the_prior_is_the_parsers_and_goes_when_it_is_read(pair: Language):
     assert parsed(pair, "g2g_parser", "rng_refiner")._.get(SCORES) is None
 
 
-def test_a_component_takes_no_scores_of_another_one(pair: Language):
-    parser: Any = pair.get_pipe("g2g_parser")
-    refiner: Any = pair.get_pipe("rng_refiner")
+def test_a_component_takes_no_scores_of_another_one(pair: Language, parser: Any, refiner: Any):
     parser.keep_scores = True
     doc = parsed(pair, *pair.pipe_names)
     parser.keep_scores = False
@@ -219,9 +215,7 @@ def test_a_component_takes_no_scores_of_another_one(pair: Language):
         refiner.reparse(doc)
 
 
-def test_scores_that_the_parser_keeps_are_the_same_prior(pair: Language):
-    parser: Any = pair.get_pipe("g2g_parser")
-    refiner: Any = pair.get_pipe("rng_refiner")
+def test_scores_that_the_parser_keeps_are_the_same_prior(pair: Language, parser: Any, refiner: Any):
     doc = parsed(pair, "g2g_parser")
     assert read_scores(doc, segment([doc]), parser.labels, parser=parser.name) is None
     parser.keep_scores = True
@@ -242,10 +236,10 @@ def test_scores_that_the_parser_keeps_are_the_same_prior(pair: Language):
 
 def test_a_refiner_gives_no_prior(pair: Language):
     nlp = spacy.blank("xx")
-    for name, source in (("g2g_parser", "g2g_parser"), ("first", "rng_refiner"), ("second", "rng_refiner")):
-        nlp.add_pipe(source, name=name, source=pair) if name == source else nlp.add_pipe(
-            source, name=name, config={"model": pair.get_pipe_config(source)["model"]}
-        )
+    nlp.add_pipe("g2g_parser", source=pair)
+    config = {"model": pair.get_pipe_config("rng_refiner")["model"]}
+    for name in ("first", "second"):
+        nlp.add_pipe("rng_refiner", name=name, config=config)
     listening = [nlp.get_pipe(name).listening_components for name in nlp.pipe_names]
     assert listening == [["first", "second"], [], []]
 
@@ -263,26 +257,26 @@ def test_nothing_is_kept_without_a_refiner_that_reads_it(pair: Language):
     assert parsed(nlp, "g2g_parser")._.get(SCORES) is not None
 
 
-@pytest.mark.parametrize("cut", [("she saw the dogs dogs bark",), ("she saw the", "dogs dogs bark")])
-def test_other_sentences_than_the_parsers_have_no_prior(pair: Language, cut: tuple[str, ...]):
-    refiner: Any = pair.get_pipe("rng_refiner")
-    doc = parsed(pair, "g2g_parser")
+@pytest.mark.parametrize(
+    ("parsed_sentences", "cut"),
+    [
+        (SENTENCES, ("she saw the dogs dogs bark",)),
+        (SENTENCES, ("she saw the", "dogs dogs bark")),
+        (("she saw", "the dogs", "bark at them"), ("she", "saw the", "dogs bark at them")),
+    ],
+)
+def test_other_sentences_than_the_parsers_have_no_prior(
+    pair: Language, refiner: Any, parsed_sentences: tuple[str, ...], cut: tuple[str, ...]
+):
+    """Even if one of them is the same."""
+    with pair.select_pipes(enable=["g2g_parser"]):
+        doc = pair(plain_doc(pair.vocab, *parsed_sentences))
     other = plain_doc(pair.vocab, *cut)
     other._.set(SCORES, doc._.get(SCORES))
     assert [sentence.request.prior for sentence in inputs(refiner, other)] == [None] * len(cut)
 
 
-def test_a_doc_with_a_sentence_of_the_parsers_has_no_prior_if_another_differs(pair: Language):
-    refiner: Any = pair.get_pipe("rng_refiner")
-    with pair.select_pipes(enable=["g2g_parser"]):
-        doc = pair(plain_doc(pair.vocab, "she saw", "the dogs", "bark at them"))
-    other = plain_doc(pair.vocab, "she", "saw the", "dogs bark at them")
-    other._.set(SCORES, doc._.get(SCORES))
-    assert [sentence.request.prior for sentence in inputs(refiner, other)] == [None] * 3
-
-
-def test_a_doc_keeps_its_priors_in_bytes(pair: Language):
-    refiner: Any = pair.get_pipe("rng_refiner")
+def test_a_doc_keeps_its_priors_in_bytes(pair: Language, refiner: Any):
     doc = parsed(pair, "g2g_parser")
     again = Doc(pair.vocab).from_bytes(doc.to_bytes())
     assert trees_and_probs(refiner, again) == trees_and_probs(refiner, doc)
@@ -309,8 +303,9 @@ def whole_trees(doc: Doc) -> list[list[tuple[int, str]]]:
     return [tree_of(sentence.as_doc()) for sentence in doc.sents]
 
 
-def test_trees_that_are_certain_are_not_refined(pair: Language, monkeypatch: pytest.MonkeyPatch):
-    refiner: Any = pair.get_pipe("rng_refiner")
+def test_trees_that_are_certain_are_not_refined(
+    pair: Language, parser: Any, refiner: Any, monkeypatch: pytest.MonkeyPatch
+):
     text = [[*(token.text for token in doc), "\n"] for doc in treebank_docs(pair.vocab)]
 
     def trees(*names: str) -> tuple[Doc, list[list[tuple[int, str]]]]:
@@ -320,7 +315,6 @@ def test_trees_that_are_certain_are_not_refined(pair: Language, monkeypatch: pyt
 
     doc, before = trees("g2g_parser")
     _, refined = trees("g2g_parser", "rng_refiner")
-    parser: Any = pair.get_pipe("g2g_parser")
     least = [float(parse.head_probs.min()) for parse in parser.predict([doc]).parses]
     monkeypatch.setattr(refiner, "certain", sorted(least)[5])
     monkeypatch.setattr(refiner, "store_graphs", True)
@@ -338,10 +332,8 @@ def test_trees_that_are_certain_are_not_refined(pair: Language, monkeypatch: pyt
     ids=["probabilities", "k best and confidence", "picture", "picture of doubt"],
 )
 def test_asking_a_refiner_for_more_never_changes_its_trees(
-    pair: Language, asked: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    pair: Language, parser: Any, refiner: Any, asked: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ):
-    refiner: Any = pair.get_pipe("rng_refiner")
-    parser: Any = pair.get_pipe("g2g_parser")
     docs = treebank_docs(pair.vocab)
     sure = sorted(float(p.head_probs.min()) for p in parser.predict([doc.copy() for doc in docs]).parses)
     monkeypatch.setattr(refiner, "certain", sure[5])
@@ -367,8 +359,7 @@ def test_asking_a_refiner_for_more_never_changes_its_trees(
         assert [token._.g2g_dep_prob for token in doc] == pytest.approx(parse.label_probs.tolist())
 
 
-def test_a_question_before_the_pass_is_about_the_tree_after_it(pair: Language):
-    refiner: Any = pair.get_pipe("rng_refiner")
+def test_a_question_before_the_pass_is_about_the_tree_after_it(pair: Language, refiner: Any):
     doc = parsed(pair, "g2g_parser")
     best = [trees[0].heads for trees in refiner.kbest(doc, 1)]
     doc = refiner(doc)

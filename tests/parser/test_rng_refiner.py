@@ -3,8 +3,9 @@
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.vocab import Vocab
 
 from spacy_g2g.data.doc_graphs import set_initial_graph, write_heads
 from spacy_g2g.models.shim import get_shim
@@ -100,18 +102,6 @@ def test_heads_and_labels_of_docs_are_the_initial_graph(nlp: Language):
     assert inputs_of(nlp, docs[:0]) == []
 
 
-def test_docs_without_heads_have_an_empty_graph(nlp: Language):
-    for heads, labels in inputs_of(nlp, treebank_docs(nlp.vocab)):
-        assert set(heads) == set(labels) == {-1}
-
-
-def test_foreign_labels_come_after_the_own_ones_and_others_are_all_the_same(nlp: Language):
-    labels = refiner_of(nlp).labels
-    assert refiner_of(nlp).cfg["initial_labels"] == ["x"]
-    doc = with_heads(nlp.vocab, ["a", "b", "c", "d"], [1, 1, 1, 1], ["x", "root", "never-seen", "det"])
-    assert inputs_of(nlp, [doc]) == [([2, 0, 2, 2], [len(labels), 0, -1, labels.index("det")])]
-
-
 def test_the_label_of_a_graph_changes_what_a_refiner_makes_of_it(nlp: Language):
     refiner = refiner_of(nlp)
     docs = [
@@ -122,26 +112,61 @@ def test_the_label_of_a_graph_changes_what_a_refiner_makes_of_it(nlp: Language):
     assert not np.allclose(probs[0], probs[2])
 
 
-def test_partial_trees_are_read_where_they_are(nlp: Language):
-    doc = Doc(
-        nlp.vocab,
-        words=["she", "saw", "it", "."],
-        heads=[1, 1, None, 1],
-        deps=["nsubj", "root", None, "punct"],
-        sent_starts=[True, False, False, False],
-    )
-    labels = refiner_of(nlp).label_data
-    ids = [labels.index("nsubj"), 0, -1, labels.index("punct")]
-    assert inputs_of(nlp, [doc]) == [([2, 0, -1, 2], ids)]
+def partial_doc(vocab: Vocab) -> Doc:
+    starts = [True, False, False, False]
+    deps = ["nsubj", "root", None, "punct"]
+    return Doc(vocab, words=["she", "saw", "it", "."], heads=[1, 1, None, 1], deps=deps, sent_starts=starts)
 
 
-def test_a_graph_that_is_no_tree_is_read_from_the_extension(nlp: Language):
-    refiner = refiner_of(nlp)
-    n_labels, det = len(refiner.labels), refiner.labels.index("det")
-    expected = [([2, 1, -1], [n_labels, det, -1]), ([0, 0], [0, -1])]
-    plain = plain_doc(nlp.vocab, "f")
-    assert inputs_of(nlp, [cyclic_doc(nlp.vocab), plain]) == [*expected, ([-1], [-1])]
-    assert inputs_of(nlp, [plain, cyclic_doc(nlp.vocab)]) == [([-1], [-1]), *expected]
+def headed_doc(vocab: Vocab, sentences: Sequence[Any], heads: list[int], deps: list[str]) -> Doc:
+    doc = plain_doc(vocab, *sentences)
+    write_heads(doc, heads, deps)
+    return doc
+
+
+NOTHING = ([-1], [""])
+CYCLIC = [([2, 1, -1], ["x", "det", ""]), ([0, 0], ["root", ""])]
+#: Docs, and heads and labels of their initial graphs; "" for no label, and for one that the model never saw.
+READ: dict[str, tuple[Callable[[Vocab], list[Doc]], list[tuple[list[int], list[str]]]]] = {
+    "no heads": (lambda vocab: [plain_doc(vocab, "a b", "c")], [([-1, -1], ["", ""]), NOTHING]),
+    "a partial tree": (lambda vocab: [partial_doc(vocab)], [([2, 0, -1, 2], ["nsubj", "root", "", "punct"])]),
+    "labels of initial graphs, and others": (
+        lambda vocab: [headed_doc(vocab, ["a b c d"], [1, 1, 1, 1], ["x", "root", "never-seen", "det"])],
+        [([2, 0, 2, 2], ["x", "root", "", "det"])],
+    ),
+    "no tree, from the extension, first": (
+        lambda vocab: [cyclic_doc(vocab), plain_doc(vocab, "f")],
+        [*CYCLIC, NOTHING],
+    ),
+    "no tree, from the extension, last": (
+        lambda vocab: [plain_doc(vocab, "f"), cyclic_doc(vocab)],
+        [NOTHING, *CYCLIC],
+    ),
+    "heads in other sentences": (
+        lambda vocab: [headed_doc(vocab, ["a b", "c d"], [1, 2, 2, 0], ["x", "x", "root", "x"])],
+        [([2, -1], ["x", ""]), ([0, -1], ["root", ""])],
+    ),
+    "white space": (
+        lambda vocab: [
+            headed_doc(vocab, [["\n", "a", " ", "b", "c"], [" ", "\n"]], [1, 3, 1, 3, 2, 5, 5], ["x"] * 7)
+        ],
+        [([2, 0, -1], ["x", "x", ""])],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", READ)
+def test_initial_graphs_are_read_from_docs(nlp: Language, case: str):
+    make_docs, graphs = READ[case]
+    assert refiner_of(nlp).cfg["initial_labels"] == ["x"]
+    labels = [*refiner_of(nlp).labels, "x"]
+    docs = make_docs(nlp.vocab)
+    expected = []
+    for heads, deps in graphs:
+        expected.append((heads, [labels.index(dep) if dep else -1 for dep in deps]))
+    assert inputs_of(nlp, docs) == expected
+    lengths = [[len(sent) for sent in doc.sents] for doc in docs]
+    assert [[len(sent) for sent in nlp(doc).sents] for doc in docs] == lengths
 
 
 @pytest.mark.parametrize(("heads", "deps"), [([0], ["root"]), ([0, 2], ["x", "y"]), ([0, -2], ["x", ""])])
@@ -161,20 +186,6 @@ def test_a_graph_in_the_extension_is_used_up_by_refinement(nlp: Language):
     ids = {label: i for i, label in enumerate(refiner_of(nlp).labels)}
     (first, second) = inputs_of(nlp, [doc])
     assert [ids[dep] for _, dep in tree] == [*first[1], *second[1]]
-
-
-def test_heads_in_other_sentences_are_missing(nlp: Language):
-    doc = plain_doc(nlp.vocab, "a b", "c d")
-    write_heads(doc, [1, 2, 2, 0], ["x", "x", "root", "x"])
-    n_labels = len(refiner_of(nlp).labels)
-    assert inputs_of(nlp, [doc]) == [([2, -1], [n_labels, -1]), ([0, -1], [0, -1])]
-    assert [len(sent) for sent in nlp(doc).sents] == [2, 2]
-
-
-def test_white_space_is_in_no_graph(nlp: Language):
-    doc = plain_doc(nlp.vocab, ["\n", "a", " ", "b", "c"], [" ", "\n"])
-    write_heads(doc, [1, 3, 1, 3, 2, 5, 5], ["x"] * 7)
-    assert [heads for heads, _ in inputs_of(nlp, [doc])] == [[2, 0, -1]]
 
 
 def test_an_example_without_boundaries_is_read_in_the_sentences_of_its_reference(nlp: Language):
