@@ -17,6 +17,7 @@ from spacy_g2g.corpus_job import documents as documents_module
 from spacy_g2g.corpus_job import plan as plan_module
 from spacy_g2g.corpus_job import run as run_module
 from spacy_g2g.corpus_job import shard as shard_module
+from spacy_g2g.corpus_job.documents import Document
 from spacy_g2g.corpus_job.job import Job, OtherJobError
 from spacy_g2g.corpus_job.journal import Journal
 from spacy_g2g.corpus_job.plan import Fields
@@ -397,6 +398,23 @@ def test_documents_that_end_or_hang_processes_are_errors_in_the_end(chain_pipeli
     reasons = ["5 processes", "5 processes", "Timeout (0:00:00.200000)!", "Fatal Python error: Segm"]
     assert all(reason in error for reason, error in zip(reasons, found.values(), strict=True))
     assert ids(tmp_path / "out") == [id_ for id_ in ALL if int(id_[1:]) not in bad]
+
+
+def test_a_suspect_that_was_alone_at_a_death_is_parsed_last(tmp_path, monkeypatch):
+    journal = Journal.claim(tmp_path, "part-000000", 100.0)
+    journal.earlier.suspects.update([0, 1])
+    journal.earlier.deaths[0] = 1
+    nlp, batches = spacy.blank("xx"), []
+    parser = block.BlockParser(nlp, journal, 60.0)
+
+    def parse(batch):
+        batches.append([document.number for document in batch])
+        return [nlp.make_doc(document.text) for document in batch]
+
+    monkeypatch.setattr(parser, "_run", parse)
+    parser.parse([Document(f"d{i}", i, "a b", number=i) for i in range(4)])
+    journal.end()
+    assert batches == [[1], [2, 3], [0]]
 
 
 @forks
