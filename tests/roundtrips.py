@@ -61,16 +61,18 @@ def components_through_bytes(nlp: Language, folder: Path) -> Language:
     return kept
 
 
-def components_through_pickle(nlp: Language, folder: Path) -> Language:
+def components_through(copied: Callable[[Any], Any], nlp: Language) -> Language:
     kept = spacy.blank("xx", vocab=nlp.vocab)
-    kept._components = [(name, pickle.loads(pickle.dumps(component))) for name, component in nlp.pipeline]
+    kept._components = [(name, copied(component)) for name, component in nlp.pipeline]
     return kept
+
+
+def components_through_pickle(nlp: Language, folder: Path) -> Language:
+    return components_through(lambda component: pickle.loads(pickle.dumps(component)), nlp)
 
 
 def components_through_copy(nlp: Language, folder: Path) -> Language:
-    kept = spacy.blank("xx", vocab=nlp.vocab)
-    kept._components = [(name, copy.deepcopy(component)) for name, component in nlp.pipeline]
-    return kept
+    return components_through(copy.deepcopy, nlp)
 
 
 def models_through_copy(nlp: Language, folder: Path) -> Language:

@@ -55,16 +55,18 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "sizes", [{"width": 30, "n_attention_heads": 4}, {"n_layers": 0}, {"hidden_width": 0}]
+    ("sizes", "error"),
+    [
+        ({"width": 30, "n_attention_heads": 4}, "E403"),
+        ({"n_layers": 0}, "E403"),
+        ({"hidden_width": 0}, "E403"),
+        ({"n_positions": 7}, r"E404.* 7"),
+    ],
+    ids=str,
 )
-def test_sizes_of_no_encoder_are_an_error(sizes: dict[str, int]):
-    with pytest.raises(ValueError, match="E403"):
+def test_sizes_of_no_encoder_are_an_error(sizes: dict[str, int], error: str):
+    with pytest.raises(ValueError, match=error):
         encoder_from_scratch(**sizes)
-
-
-def test_too_few_positions_are_an_error():
-    with pytest.raises(ValueError, match=r"E404.* 7"):
-        encoder_from_scratch(n_positions=7)
 
 
 # From scratch
@@ -151,7 +153,7 @@ def test_a_parser_without_any_config_starts_from_scratch_offline(no_network: Cal
 # From a checkpoint
 
 
-def test_a_checkpoint_brings_sizes_weights_and_pieces(checkpoint: Path):
+def test_a_checkpoint_brings_sizes_weights_and_pieces_and_root_comes_after_them(checkpoint: Path):
     nlp = make_nlp()
     source = encoder_from_checkpoint(str(checkpoint))
     parser = nlp.get_pipe("g2g_parser")
@@ -165,14 +167,6 @@ def test_a_checkpoint_brings_sizes_weights_and_pieces(checkpoint: Path):
     assert set(expected) == set(found)
     for name, weight in expected.items():
         assert torch.equal(found[name][: len(weight)], weight)
-
-
-def test_root_is_a_piece_of_its_own_after_the_checkpoints(checkpoint: Path):
-    nlp = make_nlp()
-    parser = nlp.get_pipe("g2g_parser")
-    source = encoder_from_checkpoint(str(checkpoint))
-    parser.initialize(lambda: treebank_examples(nlp), nlp=nlp, encoder=source)
-    shim = get_shim(parser.model)
     n_pieces = json.loads((checkpoint / "config.json").read_text())["vocab_size"]
     assert shim.wordpieces.root_id == n_pieces
     assert shim.network.encoder.embeddings.pieces.num_embeddings == n_pieces + 1
@@ -259,19 +253,17 @@ def test_a_refiner_takes_the_scorers_of_a_parser_and_trains_them_at_the_encoders
     assert {factors[name] for name in expected} == {0.3}
 
 
-def test_scorers_can_be_left(trained_folder: Path):
-    parser = get_shim(spacy.load(trained_folder).get_pipe("g2g_parser").model)
-    refiner = refiner_on(trained_folder, scorers=False)
-    name = "scorer.project.weight"
-    assert not torch.equal(refiner.network.state_dict()[name], parser.network.state_dict()[name])
-    assert rate_factors(refiner)[name] == 1.0
-
-
-def test_scorers_for_other_labels_are_left_with_a_warning(trained_folder: Path):
-    labels = spacy.load(trained_folder).get_pipe("g2g_parser").label_data
+def test_scorers_can_be_left_and_those_for_other_labels_are(trained_folder: Path):
+    pipe: Any = spacy.load(trained_folder).get_pipe("g2g_parser")
+    labels = [pipe.labels[0], *reversed(pipe.labels[1:])]
+    without = refiner_on(trained_folder, scorers=False)
     with pytest.warns(UserWarning, match="W401"):
-        refiner = refiner_on(trained_folder, labels=[labels[0], *reversed(labels[1:])])
-    assert rate_factors(refiner)["scorer.project.weight"] == 1.0
+        other = refiner_on(trained_folder, labels=labels)
+    name = "scorer.project.weight"
+    weight = get_shim(pipe.model).network.state_dict()[name]
+    for refiner in (without, other):
+        assert not torch.equal(refiner.network.state_dict()[name], weight)
+        assert rate_factors(refiner)[name] == 1.0
 
 
 def test_scorers_of_other_words_or_arcs_are_left_with_a_warning(tmp_path: Path):
@@ -303,18 +295,13 @@ def test_the_encoder_of_a_parser_is_not_shared(trained_folder: Path):
     assert any(weight.any() for weight in second.values())
 
 
-def test_a_component_that_is_not_there_is_an_error_that_names_those_that_are(trained_folder: Path):
-    with pytest.raises(ValueError, match=r"E413.*'parser'.*\['g2g_parser'\]") as caught:
-        from_pipeline(trained_folder, component="parser")
-    assert str(trained_folder) in str(caught.value)
-
-
-def test_a_component_without_a_model_or_with_one_of_another_kind_is_an_error(tmp_path: Path):
+def test_a_component_without_a_parsers_model_is_an_error_that_names_it(tmp_path: Path):
     nlp = spacy.blank("xx")
     nlp.add_pipe("sentencizer")
     nlp.add_pipe("tagger").add_label("X")
     nlp.initialize()
     nlp.to_disk(tmp_path)
-    for name in nlp.pipe_names:
-        with pytest.raises(ValueError, match=rf"E413.*{name!r}"):
+    for name in ("no-such-component", *nlp.pipe_names):
+        with pytest.raises(ValueError, match=rf"E413.*{name!r}.*\['sentencizer', 'tagger'\]") as caught:
             from_pipeline(tmp_path, component=name)
+        assert str(tmp_path) in str(caught.value)

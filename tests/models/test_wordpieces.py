@@ -1,6 +1,7 @@
 """Words to pieces: words stay whole, long sentences are read whole, batches keep to their size."""
 
 import json
+from itertools import chain
 
 import pytest
 from hypothesis import given
@@ -95,57 +96,57 @@ def test_pieces_beyond_the_vocabulary_of_the_encoder_are_unknown():
 
 
 def test_pieces_of_a_word_do_not_depend_on_its_sentence():
-    pieces = make(char_tokenizer())
-    alone = pieces.split([Sentence(["abc"])])[0][0]
-    pieces = make(char_tokenizer())
-    assert pieces.split([Sentence(["x", "abc", "x", "yz"])])[0][1] == alone
+    ((alone,),) = make(char_tokenizer()).split([Sentence(["abc"])])
+    assert make(char_tokenizer()).split([Sentence(["x", "abc", "x", "yz"])])[0][1] == alone
 
 
-def test_a_tokenizer_that_pads_and_cuts_does_neither_here():
+def test_a_tokenizer_adds_nothing_to_words_and_cuts_nothing_off():
     tokenizer = char_tokenizer()
     tokenizer.enable_padding(length=8)
     tokenizer.enable_truncation(2)
-    assert [len(p) for p in make(tokenizer).split([sentence_of(5, 1)])[0]] == [5, 1]
-
-
-def test_a_tokenizer_with_a_template_adds_no_special_pieces_to_words():
-    spec = json.loads(char_tokenizer().to_str())
+    spec = json.loads(tokenizer.to_str())
     spec["post_processor"] = {"type": "BertProcessing", "sep": ["[SEP]", SEP], "cls": ["[CLS]", CLS]}
     pieces = WordPieces(json.dumps(spec), 64, ROOT, None)
-    assert [len(p) for p in pieces.split([sentence_of(3)])[0]] == [3]
+    assert [len(p) for p in pieces.split([sentence_of(5, 1)])[0]] == [5, 1]
 
 
-def test_content_that_is_no_tokenizer_is_an_error():
-    with pytest.raises(ValueError, match=r"E401.*tokenizer"):
-        WordPieces('{"model": {"type": "Nonsense"}}', 64, ROOT, None)
-
-
-def test_a_tokenizer_without_known_special_pieces_is_an_error_that_names_them():
-    tokenizer = Tokenizer(models.WordLevel({"a": 0, "<oov>": 1}, unk_token="<oov>"))
-    with pytest.raises(ValueError, match=r"E402.*\[CLS\].*<s>"):
-        make(tokenizer)
+@pytest.mark.parametrize(
+    ("tokenizer", "error"),
+    [
+        ('{"model": {"type": "Nonsense"}}', r"E401.*tokenizer"),
+        (
+            Tokenizer(models.WordLevel({"a": 0, "<oov>": 1}, unk_token="<oov>")).to_str(),
+            r"E402.*\[CLS\].*<s>",
+        ),
+    ],
+    ids=["no tokenizer", "no known special pieces"],
+)
+def test_a_tokenizer_that_can_not_be_used_is_an_error(tokenizer: str, error: str):
+    with pytest.raises(ValueError, match=error):
+        WordPieces(tokenizer, 64, ROOT, None)
 
 
 # Tags
 
 
-def test_all_pieces_of_a_word_have_its_tag_and_special_pieces_have_none():
-    pieces = make(char_tokenizer(), tags=["NOUN", "VERB"])
-    batch = pieces.batch([Sentence(["aa", "b", "c", "d"], ["VERB", "NOUN", "", "X"])])
-    assert batch.tag_ids is not None
-    noun, verb = 3, 4
-    expected = [NO_TAG, NO_TAG, verb, verb, noun, MISSING_TAG, UNKNOWN_TAG, NO_TAG]
-    assert batch.tag_ids.tolist() == [expected]
+NOUN, VERB = 3, 4
 
 
-def test_without_tags_the_words_tags_are_missing():
-    batch = make(char_tokenizer(), tags=["NOUN"]).batch([sentence_of(1)])
-    assert batch.tag_ids is not None
-    assert batch.tag_ids.tolist() == [[NO_TAG, NO_TAG, MISSING_TAG, NO_TAG]]
-
-
-def test_a_parser_that_reads_no_tags_gets_none():
-    assert make(char_tokenizer()).batch([Sentence(["a"], ["NOUN"])]).tag_ids is None
+@pytest.mark.parametrize(
+    ("known", "tags", "expected"),
+    [
+        (["NOUN", "VERB"], ["VERB", "NOUN", "", "X"], [[VERB, VERB], [NOUN], [MISSING_TAG], [UNKNOWN_TAG]]),
+        (["NOUN"], None, [[MISSING_TAG, MISSING_TAG], *[[MISSING_TAG]] * 3]),
+        (None, ["VERB", "NOUN", "", "X"], None),
+    ],
+)
+def test_all_pieces_of_a_word_have_its_tag_and_special_pieces_have_none(known, tags, expected):
+    batch = make(char_tokenizer(), tags=known).batch([Sentence(["aa", "b", "c", "d"], tags)])
+    if expected is None:
+        assert batch.tag_ids is None
+    else:
+        assert batch.tag_ids is not None
+        assert batch.tag_ids.tolist() == [[NO_TAG, NO_TAG, *chain.from_iterable(expected), NO_TAG]]
 
 
 # Over-long sentences
@@ -285,16 +286,12 @@ def test_a_known_word_is_not_split_again(monkeypatch: pytest.MonkeyPatch):
 def test_words_can_be_read_as_one_unknown_piece():
     pieces = make(char_tokenizer(), tags=["A"])
     sentences = [Sentence(["aa", "bbb", "c"], ["A", "A", "A"]), Sentence(["bbb"], ["A"])]
-    found = dict(_by_sentence(pieces, sentences, {"bbb"}))
-    c = pieces.tokenizer.token_to_id("c")
-    a, a_inside = (pieces.tokenizer.token_to_id(piece) for piece in ("a", "##a"))
-    assert found == {0: [CLS, ROOT, a, a_inside, UNK, c, SEP], 1: [CLS, ROOT, UNK, SEP]}
+    ((members, batch),) = pieces.batches(sentences, 100, {"bbb"})
+    a, a_inside, c = (pieces.tokenizer.token_to_id(piece) for piece in ("a", "##a", "c"))
+    assert members == [0, 1]
+    assert batch.piece_ids[0].tolist() == [CLS, ROOT, a, a_inside, UNK, c, SEP]
+    assert batch.piece_ids[1, :4].tolist() == [CLS, ROOT, UNK, SEP]
     # Nothing is remembered.
-    assert UNK not in dict(_by_sentence(pieces, sentences, set()))[1]
+    ((_, batch),) = pieces.batches(sentences, 100)
+    assert UNK not in batch.piece_ids
     assert pieces.split(sentences)[1] != [(UNK,)]
-
-
-def _by_sentence(pieces: WordPieces, sentences: list[Sentence], unknown: set[str]):
-    for members, batch in pieces.batches(sentences, 100, unknown):
-        for i, row, length in zip(members, batch.piece_ids.tolist(), batch.lengths, strict=True):
-            yield i, row[:length]

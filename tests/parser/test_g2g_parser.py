@@ -125,22 +125,15 @@ def test_boundaries_are_kept_and_no_arc_crosses_one(nlp: Language):
     assert_whole(doc, nlp)
 
 
-def test_boundaries_are_kept_when_a_doc_is_parsed_again(trained: Language):
-    doc = trained(plain_doc(trained.vocab, "she saw the cat .", "dogs bark"))
-    before = tree_of(doc)
-    assert tree_of(trained(doc)) == before
-    assert len(list(doc.sents)) == 2
-
-
-def test_an_older_parse_does_not_change_the_new_one(trained: Language):
-    doc = plain_doc(trained.vocab, "she saw the cat .")
-    expected = tree_of(trained(plain_doc(trained.vocab, "she saw the cat .")))
-    for i, token in enumerate(doc):
-        token.head, token.dep_ = doc[0], f"old{i}"
+def test_an_older_parse_does_not_change_the_new_one_and_boundaries_stay(trained: Language):
+    doc = plain_doc(trained.vocab, "she saw the cat .", "dogs bark")
+    expected = tree_of(trained(doc))
     assert tree_of(trained(doc)) == expected
-
-
-def test_boundaries_of_a_sentencizer_are_kept(trained: Language):
+    for sentence in list(doc.sents):
+        for token in sentence:
+            token.head, token.dep_ = sentence[0], f"old{token.i}"
+    assert tree_of(trained(doc)) == expected
+    assert len(list(doc.sents)) == 2
     trained.add_pipe("sentencizer", first=True)
     doc = trained("She saw the cat. Dogs bark! Go!")
     assert [sent.text for sent in doc.sents] == ["She saw the cat.", "Dogs bark!", "Go!"]
@@ -197,27 +190,20 @@ def test_a_second_sentence_of_white_space_alone_stays_one(nlp: Language):
 # Probabilities
 
 
-def test_probabilities_are_stored_where_they_are_wanted(factory: str):
+def test_probabilities_are_those_of_the_parse_and_white_space_has_none(factory: str):
     nlp = initialised_nlp(factory=factory, store_probabilities=True)
-    doc = nlp(plain_doc(nlp.vocab, ["she", " ", "saw", "it"], ["yes"]))
-    for token in doc:
-        if token.is_space:
-            assert (token._.g2g_head_prob, token._.g2g_dep_prob) == (None, None)
-        else:
-            assert 0 < token._.g2g_head_prob <= 1
-            assert 0 < token._.g2g_dep_prob <= 1
-    assert doc[4]._.g2g_head_prob == 1.0
-
-
-def test_probabilities_are_those_of_the_parse(factory: str):
-    nlp = initialised_nlp(factory=factory, store_probabilities=True)
-    docs = [plain_doc(nlp.vocab, "she saw it", "Go !"), plain_doc(nlp.vocab, "dogs bark")]
+    docs = [
+        plain_doc(nlp.vocab, ["she", " ", "saw", "it"], ["yes"]),
+        plain_doc(nlp.vocab, "dogs bark", "Go !"),
+    ]
     parses = parser_of(nlp).predict(docs).by_doc()
     for doc, doc_parses in zip(nlp.pipe(docs), parses, strict=True):
-        heads = [prob for parse in doc_parses for prob in parse.head_probs.tolist()]
-        deps = [prob for parse in doc_parses for prob in parse.label_probs.tolist()]
-        assert [token._.g2g_head_prob for token in doc] == pytest.approx(heads)
-        assert [token._.g2g_dep_prob for token in doc] == pytest.approx(deps)
+        for name, own in (("g2g_head_prob", "head_probs"), ("g2g_dep_prob", "label_probs")):
+            expected = [prob for parse in doc_parses for prob in getattr(parse, own).tolist()]
+            assert [token._.get(name) for token in doc if not token.is_space] == pytest.approx(expected)
+            assert {token._.get(name) for token in doc if token.is_space} <= {None}
+            assert all(0 < prob <= 1 for prob in expected)
+    assert docs[0][4]._.g2g_head_prob == 1.0
 
 
 def test_a_trained_parser_is_sure_of_what_it_has_learned(trained_path: Path, factory: str):
