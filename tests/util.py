@@ -321,3 +321,8 @@ def overfit(nlp: Language, examples: list[Example], steps: int = 60) -> dict[str
 def tree_of(doc: Doc) -> list[tuple[int, str]]:
     """Head (number of a token) and label of each token."""
     return [(token.head.i, token.dep_) for token in doc]
+
+
+def trees_of(nlp: Language, docs: Iterable[Doc] | None = None) -> list[list[tuple[int, str]]]:
+    """The trees that a pipeline finds for Docs, by default for the ten sentences."""
+    return [tree_of(doc) for doc in nlp.pipe(treebank_docs(nlp.vocab) if docs is None else docs)]

@@ -22,8 +22,8 @@ from ..util import (
     plain_doc,
     read_treebank,
     tree_of,
-    treebank_docs,
     treebank_examples,
+    trees_of,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -311,4 +311,4 @@ def test_several_processes_parse_as_one_does_and_do_not_hang(
 def test_a_parser_can_be_taken_from_another_pipeline(trained: Language, factory: str):
     nlp = spacy.blank("xx")
     nlp.add_pipe(factory, source=trained)
-    assert [tree_of(doc) for doc in nlp.pipe(treebank_docs(nlp.vocab))] == GOLD_TREES
+    assert trees_of(nlp) == GOLD_TREES

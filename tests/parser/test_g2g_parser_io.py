@@ -16,11 +16,7 @@ from spacy_g2g.models.network_shim import half_precision
 from spacy_g2g.models.shim import get_shim
 
 from ..roundtrips import through_disk
-from ..util import make_nlp, parser_of, tree_of, treebank_docs, treebank_examples, weights_of
-
-
-def trees(nlp: Language) -> list[list[tuple[int, str]]]:
-    return [tree_of(doc) for doc in nlp.pipe(treebank_docs(nlp.vocab))]
+from ..util import make_nlp, parser_of, treebank_examples, trees_of, weights_of
 
 
 def test_a_pipeline_saved_twice_is_the_same(trained: Language, factory: str, tmp_path: Path):
@@ -65,7 +61,7 @@ def test_half_precision_halves_the_file_and_nothing_else(trained: Language, fact
     kept = spacy.load(tmp_path / "half")
     for name, weight in weights_of(kept).items():
         assert torch.equal(weight, before[name].half().float())
-    assert trees(kept) == trees(trained)
+    assert trees_of(kept) == trees_of(trained)
 
 
 def test_a_weight_too_large_for_half_precision_stays_as_it_is(trained: Language):
@@ -81,12 +77,12 @@ def test_a_weight_too_large_for_half_precision_stays_as_it_is(trained: Language)
 
 def test_a_copied_model_is_a_model_of_its_own(trained: Language):
     parser = parser_of(trained)
-    expected = trees(trained)
+    expected = trees_of(trained)
     copied = parser.model.copy()
     get_shim(copied).network.scorer.arc_weight.data.zero_()  # type: ignore[operator, union-attr]
-    assert trees(trained) == expected
+    assert trees_of(trained) == expected
     parser.model = copied
-    assert trees(trained) != expected
+    assert trees_of(trained) != expected
 
 
 @pytest.mark.parametrize("excluded", ["cfg", "model"])

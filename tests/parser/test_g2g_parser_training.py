@@ -28,8 +28,8 @@ from ..util import (
     read_treebank,
     tiny_encoder,
     tree_of,
-    treebank_docs,
     treebank_examples,
+    trees_of,
     weights_of,
 )
 
@@ -120,11 +120,11 @@ def test_labels_can_be_added_before_initialization(factory: str):
 
 
 def test_labels_added_later_change_no_parse_until_they_are_learned(trained: Language):
-    before = [tree_of(doc) for doc in trained.pipe(treebank_docs(trained.vocab))]
+    before = trees_of(trained)
     parser = parser_of(trained)
     assert parser.add_label("vocative") == 1
     assert parser.add_label("vocative") == 0
-    assert [tree_of(doc) for doc in trained.pipe(treebank_docs(trained.vocab))] == before
+    assert trees_of(trained) == before
     example = treebank_examples(trained)[0]
     example.reference[0].dep_ = "vocative"
     overfit(trained, [example], 20)

@@ -24,9 +24,8 @@ from ..util import (
     make_nlp,
     overfit,
     read_treebank,
-    tree_of,
-    treebank_docs,
     treebank_examples,
+    trees_of,
 )
 
 PAGE = Path(__file__).parents[2] / "docs" / "code.md"
@@ -114,10 +113,6 @@ def trained_nlp() -> Language:
     return nlp
 
 
-def trees(nlp: Language) -> list[list[tuple[int, str]]]:
-    return [tree_of(doc) for doc in nlp.pipe(treebank_docs(nlp.vocab))]
-
-
 def test_a_model_that_has_only_the_documented_calls_learns(tmp_path: Path):
     nlp = trained_nlp()
     optimizer, losses = Adam(0.1, L2=0.0, grad_clip=0.0), []
@@ -125,19 +120,19 @@ def test_a_model_that_has_only_the_documented_calls_learns(tmp_path: Path):
         losses.append(nlp.update(treebank_examples(nlp), sgd=optimizer)["g2g_parser"])
     assert losses[-1] < losses[0] / 10
     assert nlp.evaluate(treebank_examples(nlp))["ud_las"] > 0.95
-    expected = trees(nlp)
+    expected = trees_of(nlp)
     nlp.to_disk(tmp_path)
-    assert trees(spacy.load(tmp_path)) == expected
-    assert trees(linear_nlp().from_bytes(nlp.to_bytes())) == expected
+    assert trees_of(spacy.load(tmp_path)) == expected
+    assert trees_of(linear_nlp().from_bytes(nlp.to_bytes())) == expected
 
 
 def test_its_labels_can_be_added():
     nlp = trained_nlp()
     overfit(nlp, treebank_examples(nlp), steps=5)
-    before = trees(nlp)
+    before = trees_of(nlp)
     parser: Any = nlp.get_pipe("g2g_parser")
     assert parser.add_label("new") == 1
-    assert trees(nlp) == before
+    assert trees_of(nlp) == before
     examples = treebank_examples(nlp)
     for example in examples:
         for token in example.reference:
@@ -146,7 +141,7 @@ def test_its_labels_can_be_added():
     optimizer = Adam(0.1, L2=0.0, grad_clip=0.0)
     for _ in range(40):
         nlp.update(examples, sgd=optimizer)
-    assert {label for tree in trees(nlp) for _, label in tree} == {"new", "root"}
+    assert {label for tree in trees_of(nlp) for _, label in tree} == {"new", "root"}
 
 
 def test_labels_can_not_be_added_to_a_model_without_the_attribute():
@@ -162,7 +157,7 @@ def test_such_a_model_can_be_saved_with_half_precision_set(tmp_path: Path):
     parser: Any = nlp.get_pipe("g2g_parser")
     parser.half_precision_weights = True
     nlp.to_disk(tmp_path)
-    assert trees(spacy.load(tmp_path)) == trees(nlp)
+    assert trees_of(spacy.load(tmp_path)) == trees_of(nlp)
 
 
 # The list of calls

@@ -33,6 +33,7 @@ from ..util import (
     tree_of,
     treebank_docs,
     treebank_examples,
+    trees_of,
 )
 from .refiners import cyclic_doc, graphs_of, inputs_of, random_nlp, refiner_of, with_heads
 
@@ -48,10 +49,6 @@ def nlp() -> Language:
 def refined(trained_refiner_folder: Path) -> Language:
     """The trained refiner, loaded for this test alone."""
     return spacy.load(trained_refiner_folder)
-
-
-def trees(nlp: Language, docs: Sequence[Doc]) -> list[list[tuple[int, str]]]:
-    return [tree_of(doc) for doc in nlp.pipe(docs)]
 
 
 # Meta
@@ -256,7 +253,7 @@ def test_labels_can_be_added_later_those_of_initial_graphs_too(tmp_path: Path, l
     loaded = spacy.load(tmp_path)
     assert refiner_of(loaded).labels == refiner.labels
     docs = [graph_docs(pipeline.vocab, "wrong") for pipeline in (loaded, nlp)]
-    assert trees(loaded, docs[0]) == trees(nlp, docs[1])
+    assert trees_of(loaded, docs[0]) == trees_of(nlp, docs[1])
 
 
 def test_added_labels_leave_the_ids_of_initial_labels_behind_them():
@@ -288,7 +285,7 @@ def test_initial_labels_of_another_model_are_an_error(nlp: Language, tmp_path: P
 def test_a_refiner_refines_what_a_parser_writes(trained_folder: Path, refined: Language):
     nlp = spacy.load(trained_folder)
     randomize(parser_of(nlp).model, scale=0.1)
-    alone = trees(nlp, treebank_docs(nlp.vocab))
+    alone = trees_of(nlp, treebank_docs(nlp.vocab))
     refiner = nlp.add_pipe("rng_refiner", source=refined)
     refiner.store_graphs = True
     docs = list(nlp.pipe(treebank_docs(nlp.vocab)))

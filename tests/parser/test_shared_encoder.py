@@ -33,6 +33,7 @@ from ..util import (
     tree_of,
     treebank_docs,
     treebank_examples,
+    trees_of,
 )
 
 TOK2VEC = {
@@ -138,10 +139,6 @@ def trained(upstream: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     overfit(nlp, treebank_examples(nlp), steps=60)
     nlp.to_disk(folder / "nlp")
     return folder / "nlp"
-
-
-def trees_of(nlp: Language) -> list[list[tuple[int, str]]]:
-    return [tree_of(doc) for doc in nlp.pipe(treebank_docs(nlp.vocab))]
 
 
 def test_it_learns_the_ten_sentences_and_is_the_same_after_loading(trained: Path):
