@@ -84,7 +84,11 @@ def compare(system: Mapping[int, Counts], *, other: Mapping[int, Counts]) -> dic
     b = np.sum([system[seed]["las"] for seed in seeds], axis=0)
     words = np.array(system[seeds[0]]["words"])
     values = [(sum(system[s]["las"]) - sum(other[s]["las"])) / int(words.sum()) for s in seeds]
-    return {"seeds": seeds, **asdict(paired_bootstrap(a, b, totals=words * len(seeds))), "values": values}
+    return {
+        "seeds": seeds,
+        **asdict(paired_bootstrap(a, correct_b=b, totals=words * len(seeds))),
+        "values": values,
+    }
 
 
 def percent(score: Entry | None) -> str:

@@ -82,7 +82,7 @@ def analyze(
     sentences, graphs = read_gold(gold), {}
     for name, path in zip(parsers, systems, strict=True):
         parsed = list(read_conllu(path, trees="full"))
-        check_same_words(sentences, parsed, name)
+        check_same_words(sentences, system=parsed, name=name)
         graphs[name] = [sentence.graph(subtypes=subtypes) for sentence in parsed]
     analysis = analyze_errors(
         sentences, graphs, subtypes=subtypes, exclude_punct=exclude_punct, resamples=resamples, seed=seed

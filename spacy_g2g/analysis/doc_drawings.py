@@ -8,7 +8,7 @@ from spacy.tokens import Doc, Token
 from ..data.doc_graphs import TokenGraph, to_sentence, tree_of
 from ..data.doc_record import PROBABILITIES
 from ..data.enhanced import arcs_of
-from ..data.kept import read_kept
+from ..data.token_records import read_record
 from ..formats.graph import Graph
 from ..parser.g2g_parser import G2GParser
 from ..parser.rng_refiner import GRAPHS
@@ -21,7 +21,7 @@ def read_graphs(doc: Doc, parser: G2GParser | None) -> list[TokenGraph]:
     doc: Parsed Doc.
     parser: Parser whose ``confidence`` replaces the probabilities of the last graph; None keeps them.
     """
-    graphs = [*(read_kept(doc, GRAPHS) or [])]
+    graphs = [*(read_record(doc, GRAPHS) or [])]
     if len(graphs) < 2:
         graphs = [_tree_with_probabilities(doc)]
     if parser is not None:
@@ -69,7 +69,7 @@ def sentence_graphs(
 def enhanced_graph(words: Sequence[Token]) -> Graph | None:
     """Return the enhanced graph that a component has written for a sentence; None if there is none."""
     arcs = arcs_of(words)
-    return Graph.of_arcs(arcs) if any(arcs) else None
+    return Graph.from_arcs(arcs) if any(arcs) else None
 
 
 def is_changed(drawing: Drawing) -> bool:

@@ -194,7 +194,7 @@ def _overall(compared: Comparison) -> Iterator[Cells]:
     both = heads & (gold.relations == arcs.relations)
     yield "overall", "conll18", "UAS", *_share(heads.sum(), len(heads))
     yield "overall", "conll18", "LAS", *_share(both.sum(), len(both))
-    yield "overall", "conll18", "CLAS", ratio(2 * int((both & is_content).sum()), n_both), n_content
+    yield "overall", "conll18", "CLAS", ratio(2 * int((both & is_content).sum()), of=n_both), n_content
     chosen = {"UAS": compared.right_heads, "LAS": compared.right, "label accuracy": compared.right_labels}
     for metric, right in chosen.items():
         yield "overall", "compared", metric, *_share(right.sum(), compared.counts.sum())
@@ -214,10 +214,10 @@ def _bin_rows(quantity: str, names: Sequence[str], columns: Sequence[IntArray]) 
     """
     counts = [np.bincount(bins, minlength=len(names)).tolist() for bins in columns]
     for name, n_gold, n_system, right_of_gold, right_of_system in zip(names, *counts, strict=True):
-        precision, recall = ratio(right_of_system, n_system), ratio(right_of_gold, n_gold)
+        precision, recall = ratio(right_of_system, of=n_system), ratio(right_of_gold, of=n_gold)
         yield quantity, name, "precision", precision, n_system
         yield quantity, name, "recall", recall, n_gold
-        yield quantity, name, "f1", f1_score(precision, recall), n_gold
+        yield quantity, name, "f1", f1_score(precision=precision, recall=recall), n_gold
 
 
 def _word_rows(compared: Comparison, quantity: str, names: Sequence[str], bins: IntArray) -> Iterator[Cells]:
@@ -272,11 +272,13 @@ def compare_systems(
         for kind, chosen in numbers.items():
             yield quantity, name, kind, int(chosen.sum()), n_words
         if resamples:
-            sums = [gold.per_sentence(right)[totals > 0] for right in (was_right, is_right)]
-            test = paired_bootstrap(*sums, totals=totals[totals > 0], resamples=resamples, seed=seed)
+            old, new = (gold.per_sentence(right)[totals > 0] for right in (was_right, is_right))
+            test = paired_bootstrap(
+                old, correct_b=new, totals=totals[totals > 0], resamples=resamples, seed=seed
+            )
             for kind in ("difference", "low", "high", "p_value"):
                 yield quantity, name, kind, getattr(test, kind), n_words
 
 
 def _share(part: int | np.int64, whole: int | np.int64) -> tuple[float | None, int]:
-    return ratio(int(part), int(whole)), int(whole)
+    return ratio(int(part), of=int(whole)), int(whole)

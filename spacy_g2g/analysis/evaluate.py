@@ -108,7 +108,7 @@ def evaluate(
     columns = (*ALL_COLUMNS, "deps")
     system = chain.from_iterable(doc_to_sentences(doc, columns=columns) for doc in docs)
     watched = progress(system, unit="sentences", silent=silent)
-    scores = evaluate_sentences(sentences, watched, is_punctuation=is_punctuation)
+    scores = evaluate_sentences(sentences, system=watched, is_punctuation=is_punctuation)
     if output is not None:
         write_json(output, {name: {**_rates(score), **asdict(score)} for name, score in scores.items()})
     kinds = reliability(predictions)

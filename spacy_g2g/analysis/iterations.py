@@ -92,13 +92,13 @@ def find_scores(analysis: Analysis, part: tuple[str, str, str]) -> list[float | 
 
 def find_reductions(scores: Sequence[float | None]) -> list[float | None]:
     """Return the relative error reduction of each graph against the graph before it."""
-    return [error_reduction(before, after) for before, after in pairwise(scores)]
+    return [error_reduction(before=before, after=after) for before, after in pairwise(scores)]
 
 
 def find_stopped(analysis: Analysis, metric: str) -> list[float | None]:
     """Return the share of "sentences" or "words" whose refinement stopped with each graph."""
     rows = (analysis[name, "stopped", "all", metric] for name in analysis.names)
-    return [ratio(int(row.value or 0), row.count) for row in rows]
+    return [ratio(int(row.value or 0), of=row.count) for row in rows]
 
 
 def iteration_rows(analysis: Analysis) -> Iterator[tuple[str, ...]]:
@@ -136,7 +136,7 @@ def reduction_rows(analysis: Analysis) -> Iterator[tuple[str, ...]]:
     for name, (quantity, bin_, metric) in parts.items():
         n_gold = analysis["0", quantity, bin_, metric].count
         scores = find_scores(analysis, (quantity, bin_, metric))
-        total = error_reduction(scores[0], scores[-1])
+        total = error_reduction(before=scores[0], after=scores[-1])
         reductions = map(signed_percent, (*find_reductions(scores), total))
         row = (name, str(n_gold), percent(scores[0]), percent(scores[-1]), *reductions)
         if name in PARTS:

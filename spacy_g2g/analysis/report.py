@@ -209,4 +209,4 @@ def _reduction(analysis: Analysis, name: str, part: tuple[str, str, str]) -> str
     if name == first:
         return ""
     before, after = (analysis[system, quantity, bin_, metric].value for system in (first, name))
-    return signed_percent(error_reduction(before, after))
+    return signed_percent(error_reduction(before=before, after=after))

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice, permutations
+from itertools import chain, islice, permutations
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ from .multiword import copy_words
 from .source import USER_DATA_KEY, restore_sentences
 
 CORPUS_SUFFIXES = (".conllu", ".spacy")
-#: Largest size of an epoch that weights may ask for, as a multiple of all the words there are.
+#: Maximum size of an epoch that weights may ask for, as a multiple of the words of all treebanks.
 MAX_EPOCH = 100
 
 #: Yields an Example in other forms.
@@ -43,6 +43,7 @@ GoldAndInitial = tuple[Doc, list[Graph] | None]
 
 def make_corpus(
     path: Path | dict[str, Path | None] | None,
+    *,
     limit: int = 0,
     max_length: int = 0,
     annotations: list[str] = ["SENT_START"],  # noqa: B006 (a registered function's config default)
@@ -80,7 +81,7 @@ def make_corpus(
     """
     paths = path if isinstance(path, dict) else {"": path}
     _check_treebanks(paths, weights or {})
-    paths = {name: of_name for name, of_name in paths.items() if of_name} or {"": None}
+    paths = {name: path for name, path in paths.items() if path} or {"": None}
 
     def read(vocab: Vocab, name: str) -> Iterator[GoldAndInitial]:
         files = corpus_files(ensure_path(paths[name]))
@@ -147,28 +148,32 @@ class Corpus:
                 yield from self.augmenter(nlp, example)
 
     def _epoch(self) -> list[GoldAndInitial]:
-        """Return the Docs of an epoch, each treebank's as often as its weight asks and once at least."""
+        """Return the Docs of an epoch, each treebank's as often as its weight asks and at least once."""
         if self.weights is None:
-            return [item for items in self._treebanks.values() for item in items]
+            return [*chain.from_iterable(self._treebanks.values())]
         chance = self._random if self.shuffle else random.Random(self.seed)
-        n_words = {name: sum(len(doc) for doc, _ in items) for name, items in self._treebanks.items()}
-        weights = {name: float(self.weights.get(name, 1.0)) for name, n in n_words.items() if n}
-        rates = {name: weight / n_words[name] for name, weight in weights.items()}
-        least = min(rates.values(), default=0.0) * sum(n_words.values())
-        times_all = sum(weights.values()) / least if least else math.inf
+        n_words, weights, rates = 0, dict[str, float](), dict[str, float]()
+        for name, items in self._treebanks.items():
+            n = sum(len(doc) for doc, _ in items)
+            n_words += n
+            if n:
+                weights[name] = float(self.weights.get(name, 1.0))
+                rates[name] = weights[name] / n
+        lowest = min(rates.values(), default=0.0)
+        times_all = sum(weights.values()) / (lowest * n_words) if lowest * n_words else math.inf
         if rates and times_all > MAX_EPOCH:
             raise ValueError(Errors.E555.format(weights=weights, times=times_all, most=MAX_EPOCH))
-        drawn: list[GoldAndInitial] = []
+        epoch: list[GoldAndInitial] = []
         for name, rate in rates.items():
             items = self._treebanks[name]
-            times, rest = divmod(round(rate / min(rates.values()) * len(items)), len(items))
-            drawn += items * times + chance.sample(items, rest)
-        return drawn
+            times, rest = divmod(round(rate / lowest * len(items)), len(items))
+            epoch += items * times + chance.sample(items, rest)
+        return epoch
 
     def _choose(self, vocab: Vocab, name: str) -> Iterator[GoldAndInitial]:
         """Yield the Docs of a treebank that are not too long, up to the limit."""
-        is_right = (item for item in self.sources[name](vocab) if not 0 < self.max_length < len(item[0]))
-        for doc, initial in islice(is_right, self.limit or None):
+        items = (item for item in self.sources[name](vocab) if not 0 < self.max_length < len(item[0]))
+        for doc, initial in islice(items, self.limit or None):
             if not self.keep_source:
                 doc.user_data.pop(USER_DATA_KEY, None)
             yield doc, initial
@@ -176,8 +181,8 @@ class Corpus:
 
 def _check_treebanks(paths: Mapping[str, Path | None], weights: Mapping[str, Any]) -> None:
     """Raise ValueError for files with two names, and for weights of other names or not above 0."""
-    given = {name: Path(path).resolve() for name, path in paths.items() if path}
-    for (name, inner), (other, outer) in permutations(given.items(), 2):
+    resolved = {name: Path(path).resolve() for name, path in paths.items() if path}
+    for (name, inner), (other, outer) in permutations(resolved.items(), 2):
         # A hard link, or the same name in other letters, shows only on disk.
         is_same = inner.exists() and outer.exists() and inner.samefile(outer)
         if is_same or outer in (inner, *inner.parents):

@@ -19,8 +19,8 @@ from ..arrays import HashArray, IntArray
 from ..errors import Errors
 from ..formats.graph import MISSING, ROOT, Graph
 from .docs import write_tree
-from .kept import read_kept, with_tokens
-from .source import known
+from .source import cell_value
+from .token_records import read_record, with_tokens
 
 TokenGraph = dict[str, list[Any]]
 
@@ -82,7 +82,7 @@ def empty_tokens(n: int) -> TokenGraph:
 def tree_of(doc: Doc) -> TokenGraph:
     """Return the heads and labels of a Doc."""
     heads = [token.head.i if token.has_head() else MISSING for token in doc]
-    return {"heads": heads, "deps": [known(token.dep_) for token in doc]}
+    return {"heads": heads, "deps": [cell_value(token.dep_) for token in doc]}
 
 
 def write_initial_graph(doc: Doc, graphs: Sequence[Graph]) -> None:
@@ -119,7 +119,7 @@ def get_initial_graph(doc: Doc) -> dict[str, Any] | None:
 
     Raises ValueError if it does not fit the Doc.
     """
-    graph: dict[str, Any] | None = read_kept(doc, INITIAL_GRAPH)
+    graph: dict[str, Any] | None = read_record(doc, INITIAL_GRAPH)
     if graph is None:
         return None
     n = len(doc)
@@ -134,7 +134,7 @@ def get_initial_graph(doc: Doc) -> dict[str, Any] | None:
 def initial_tokens(doc: Doc) -> TokenGraph:
     """Return the initial graph of a refiner: ``doc._.g2g_initial``, or the Doc's own tree."""
     heads, labels = initial_arrays(doc)
-    deps = [known(doc.vocab.strings[label]) for label in labels.tolist()]
+    deps = [cell_value(doc.vocab.strings[label]) for label in labels.tolist()]
     return {"heads": heads.tolist(), "deps": deps, "head_probs": [], "dep_probs": []}
 
 

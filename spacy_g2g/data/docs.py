@@ -24,9 +24,9 @@ from .enhanced import arcs_of, deps_cell, own_enhanced, set_enhanced
 from .multiword import is_split, mark_words, multiword_tokens, word_forms
 from .source import (
     absolute_heads,
+    cell_value,
     find_subtokens,
     keep_conllu,
-    known,
     own_sentences,
     restore_sentences,
     set_sentences,
@@ -101,13 +101,13 @@ def _annotations(words: Sequence[ConlluWord], names: Collection[str]) -> dict[st
     """Return the named annotations of words, except heads, as arguments of ``Doc``."""
     columns: dict[str, Any] = {}
     if "TAG" in names:
-        columns["tags"] = [known(word.xpos) for word in words]
+        columns["tags"] = [cell_value(word.xpos) for word in words]
     if "POS" in names:
         columns["pos"] = [word.upos if word.upos in UPOS_TAGS else "" for word in words]
     if "MORPH" in names:
-        columns["morphs"] = [known(word.feats) for word in words]
+        columns["morphs"] = [cell_value(word.feats) for word in words]
     if "LEMMA" in names:
-        columns["lemmas"] = [word.lemma if word.form == "_" else known(word.lemma) for word in words]
+        columns["lemmas"] = [word.lemma if word.form == "_" else cell_value(word.lemma) for word in words]
     if "DEP" in names:
         # To spaCy, a token with an empty label has no head.
         columns["deps"] = ["" if word.head is None else word.deprel or "_" for word in words]
@@ -213,7 +213,7 @@ def _check_features(sentences: Iterable[ConlluSentence], vocab: Vocab) -> None:
     for sentence in sentences:
         for i, word in enumerate(sentence.words):
             try:
-                vocab.morphology.add(known(word.feats))
+                vocab.morphology.add(cell_value(word.feats))
             except ValueError as error:
                 where = sentence.location(i)
                 raise ValueError(Errors.E520.format(where=where, feats=word.feats[:80])) from error

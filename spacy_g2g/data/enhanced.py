@@ -8,8 +8,6 @@ its own head, as everywhere in spaCy. White space has no pair. ``Doc.to_bytes`` 
 that was set. It is removed, with a warning, once its Doc has other tokens.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -19,8 +17,8 @@ from ..errors import Errors
 from ..formats.conllu import ConlluSentence
 from ..formats.graph import ROOT, Arc
 from ..formats.rows import COLUMNS, N_COLUMNS
-from .kept import fits, warn_of_other_tokens, with_tokens
 from .source import own_sentences
+from .token_records import fits, warn_of_other_tokens, with_tokens
 
 #: Extension attribute of Docs and tokens, and key of ``doc.user_data``.
 ENHANCED = "g2g_enhanced"

@@ -9,15 +9,16 @@ from spacy.training import Example
 
 from ..arrays import BoolArray, IntArray
 from .segmentation import Segmentation, segment
-from .source import known
+from .source import cell_value
 
 
 def segment_examples(examples: Sequence[Example]) -> Segmentation:
     """Find the sentences of the predicted Docs. Docs without boundaries are cut at those of the reference."""
     segmentation = segment([example.predicted for example in examples])
-    pairs = list(zip(examples, segmentation.unset.tolist(), strict=True))
-    if not any(unset for _, unset in pairs):
+    is_unset = segmentation.unset.tolist()
+    if not any(is_unset):
         return segmentation
+    pairs = zip(examples, is_unset, strict=True)
     return segmentation.cut([gold_starts(example) if unset else None for example, unset in pairs])
 
 
@@ -29,9 +30,12 @@ def gold_parses(examples: Sequence[Example], segmentation: Segmentation) -> tupl
     Returns heads as indices in the Doc, a root's its own, -1 if missing, int [tokens] each; and the labels of
     the words of all Docs, "" if missing.
     """
-    parses = [gold_parse(example) for example in examples]
-    flat = [dep for _, deps in parses for dep in deps]
-    return [heads for heads, _ in parses], [flat[i] for i in segmentation.words]
+    all_heads, labels = list[IntArray](), list[str]()
+    for example in examples:
+        heads, deps = gold_parse(example)
+        all_heads.append(heads)
+        labels += deps
+    return all_heads, [labels[i] for i in segmentation.words]
 
 
 def gold_starts(example: Example) -> BoolArray | None:
@@ -56,8 +60,8 @@ def gold_starts(example: Example) -> BoolArray | None:
 def gold_boundaries(example: Example) -> IntArray:
     """Return 1 for each token of the predicted Doc that starts a gold sentence, 0 for others, -1 if missing.
 
-    The first token and white space are missing, too. A sentence that starts with white space counts as if it
-    started with its first word. Returns int [tokens].
+    The first token and white space are missing as well. A sentence that starts with white space counts as if
+    it started with its first word. Returns int [tokens].
     """
     reference, n = example.reference, len(example.predicted)
     starts = gold_starts(example)
@@ -65,18 +69,18 @@ def gold_boundaries(example: Example) -> IntArray:
         return np.full(n, -1, dtype=np.int64)
     is_known = reference.to_array("SENT_START") != 0
     if not _same_tokens(example):
-        of_tokens = [example.alignment.x2y[i].tolist() for i in range(n)]
-        is_known = np.array([any(is_known[gold] for gold in golds) for golds in of_tokens], dtype=np.bool_)
+        aligned = [is_known[example.alignment.x2y[i]].any() for i in range(n)]
+        is_known = np.array(aligned, dtype=np.bool_)
     is_space = example.predicted.to_array("IS_SPACE") == 1
     for place in np.flatnonzero(starts & is_space).tolist():
         word = place + int(np.argmin(np.append(is_space[place:], False)))
         starts[word : word + 1] = True
         is_known[word : word + 1] = True
-    found = np.where(is_known & ~is_space, starts.astype(np.int64), -1)
-    found[:1] = -1
-    # White space at the very start of a Doc is no boundary.
-    found[: int(np.argmin(np.append(is_space, False))) + 1] = -1
-    return found
+    boundaries = np.where(is_known & ~is_space, starts.astype(np.int64), -1)
+    boundaries[:1] = -1
+    # White space at the very start of a Doc is not a boundary.
+    boundaries[: int(np.argmin(np.append(is_space, False))) + 1] = -1
+    return boundaries
 
 
 def gold_parse(example: Example) -> tuple[IntArray, list[str]]:
@@ -89,7 +93,7 @@ def gold_parse(example: Example) -> tuple[IntArray, list[str]]:
         table = example.reference.to_array(["HEAD", "DEP"])
         heads = np.arange(len(table)) + table[:, 0].astype(np.int64)
         strings = example.reference.vocab.strings
-        deps = [known(strings[int(dep)]) for dep in table[:, 1]]
+        deps = [cell_value(strings[int(dep)]) for dep in table[:, 1]]
         return np.where(table[:, 1] == 0, -1, heads), deps
     x2y, y2x = example.alignment.x2y, example.alignment.y2x
     pairs = ((i, int(x2y[i][0])) for i in range(len(example.predicted)) if x2y.lengths[i] == 1)
@@ -99,7 +103,7 @@ def gold_parse(example: Example) -> tuple[IntArray, list[str]]:
     for gold, i in places.items():
         token = example.reference[gold]
         if token.dep and token.head.i in places:
-            heads[i], deps[i] = places[token.head.i], known(token.dep_)
+            heads[i], deps[i] = places[token.head.i], cell_value(token.dep_)
     return heads, deps
 
 

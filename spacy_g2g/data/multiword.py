@@ -1,10 +1,10 @@
-"""Words of multiword tokens in Docs: pieces of the text, the words' forms, and a mark of what is one token.
+"""Words of multiword tokens in Docs: subtokens of the text, the forms of the words, and spans that join them.
 
-Universal Dependencies counts words, spaCy tokens. Where a token of the text is several words, as Italian
-"della" is "di" and "la", the Doc has a token for each word. ORTH is a piece of the text, so the text stays as
-it is. NORM is the form of the word. A span of ``doc.spans["mwt"]`` covers the pieces of one multiword token.
-Its label has the forms, too, since JSON and some DocBins lose NORM. A Doc with this group, even an empty one,
-has its final words.
+Universal Dependencies counts words, spaCy counts tokens. Where a token of the text is several words, as
+Italian "della" is "di" and "la", the Doc has a subtoken for each word. Its ORTH is a part of the text, so the
+text stays as it is. Its NORM is the form of the word. A span of ``doc.spans["mwt"]`` covers the subtokens of
+one multiword token. Its label repeats the forms, since JSON and some DocBins lose NORM. A Doc with this
+group, even an empty one, has its final words.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,8 +31,8 @@ Range = tuple[int, int]
 class WordSpans(SpanGroup):
     """Spans of multiword tokens, which follow their characters when tokens of their Doc are merged or split.
 
-    spaCy changes no group of spans then: the indices of its spans are those of tokens before. A span of
-    characters that are no longer several whole tokens goes.
+    spaCy leaves groups of spans as they are, so their indices are those of the tokens before. A span is
+    removed if its characters are no longer several whole tokens.
     """
 
     def _follow(self) -> list[Span]:
@@ -43,11 +43,11 @@ class WordSpans(SpanGroup):
             # spaCy makes no Span that ends behind the last token of its Doc.
             longer = Doc(doc.vocab, ["-"] * len(doc.text))
             spans = [*SpanGroup(longer).from_bytes(to_bytes())]
-        found = [doc.char_span(s.start_char, s.end_char, s.label, s.kb_id, span_id=s.id) for s in spans]
-        pairs = zip(found, spans, strict=True)
+        present = [doc.char_span(s.start_char, s.end_char, s.label, s.kb_id, span_id=s.id) for s in spans]
+        pairs = zip(present, spans, strict=True)
         if all(new is not None and (new.start, new.end) == (old.start, old.end) for new, old in pairs):
             return spans
-        moved = [span for span in found if span is not None and len(span) > 1]
+        moved = [span for span in present if span is not None and len(span) > 1]
         self.from_bytes(SpanGroup(doc, name=self.name, attrs=self.attrs, spans=moved).to_bytes())
         return moved
 
@@ -77,14 +77,15 @@ def can_be_cut(form: str, n_words: int) -> bool:
 
 @lru_cache(maxsize=100_000)
 def cut(form: str, words: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Cut a multiword token into a piece for each of its words. Joined, the pieces are the token again.
+    """Cut a multiword token into a subtoken for each of its words. Joined, the subtokens are the token again.
 
-    The pieces have the smallest edit distances to the words, in lower case. Of such cuts, the one is taken in
-    which most letters are in pieces that equal their word, then the one with the shortest first pieces.
+    The cut with the smallest sum of edit distances between subtokens and words, in lower case, wins. Among
+    equals, the cut with most letters in subtokens that equal their word wins, then the one with the shortest
+    first subtokens.
 
     form: The token.
     words: Forms of its words.
-    Returns a piece for each word, none of them blank; None if ``can_be_cut`` says no.
+    Returns a subtoken for each word, none of them blank; None if ``can_be_cut`` is false.
 
     >>> cut("della", ("di", "la"))
     ('del', 'la')
@@ -101,11 +102,11 @@ def cut(form: str, words: tuple[str, ...]) -> tuple[str, ...] | None:
         for start, (distance, broken, places) in best.items():
             ends = range(start + 1, len(text) + 1) if number < len(wanted) else [len(text)]
             for end in ends:
-                piece = text[start:end]
-                if piece.strip():
-                    far = levenshtein(piece, word)
-                    found = (distance + far, broken + (len(word) if far else 0), (*places, end))
-                    longer[end] = min(found, longer.get(end, found))
+                subtoken = text[start:end]
+                if subtoken.strip():
+                    far = levenshtein(subtoken, word)
+                    choice = (distance + far, broken + (len(word) if far else 0), (*places, end))
+                    longer[end] = min(choice, longer.get(end, choice))
         best = longer
     return tuple(form[start:end] for start, end in pairwise(best[len(text)][2]))
 
@@ -113,7 +114,7 @@ def cut(form: str, words: tuple[str, ...]) -> tuple[str, ...] | None:
 def mark_words(doc: Doc, ranges: Sequence[Range], forms: Sequence[str]) -> None:
     """Mark the multiword tokens of a Doc, and set the forms of their words.
 
-    doc: The Doc, whose tokens are words or pieces.
+    doc: The Doc, whose tokens are words or subtokens.
     ranges: Its multiword tokens.
     forms: Forms of the words inside of them, in their order.
     """
@@ -148,7 +149,7 @@ def is_split(doc: Doc) -> bool:
 
 
 def multiword_tokens(doc: Doc) -> list[Range]:
-    """List the multiword tokens of a Doc. One whose pieces another component has merged is no longer one.
+    """List the multiword tokens of a Doc, without those whose subtokens another component has merged.
 
     Raises ValueError if two of them overlap.
     """

@@ -20,12 +20,13 @@ from .doc_graphs import to_sentence, tree_of
 from .docs import sentences_of
 from .multiword import word_forms
 
-#: How many words of a sentence an error shows.
-SHOWN_WORDS = 8
+#: Number of words of a sentence that an error shows.
+N_SHOWN_WORDS = 8
 
 
 def make_refiner_corpus(
     gold: Path | None,
+    *,
     predicted: Path | None = None,
     limit: int = 0,
     max_length: int = 0,
@@ -94,7 +95,7 @@ def _check_words(
     pairs = enumerate(zip_longest(found, expected))
     first = next((i for i, (a, b) in pairs if a != b), None)
     if first is not None:
-        shown = slice(first, first + SHOWN_WORDS)
+        shown = slice(first, first + N_SHOWN_WORDS)
         raise ValueError(
             Errors.E509.format(
                 where=where,

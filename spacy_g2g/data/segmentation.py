@@ -20,7 +20,7 @@ class Segmentation:
     A sentence starts where a boundary is set. A Doc without any is one sentence.
 
     doc_starts: Index of the first token of each Doc, and the number of tokens; int [docs + 1].
-    sent_start: What is known of each token: 1 if it starts a sentence, -1 if it does not, else 0; int
+    sent_start: 1 for a token that starts a sentence, -1 for one that does not, 0 for an unknown one; int
         [tokens].
     words: Indices of the tokens that are not white space; int [words].
     starts: Whether each token starts a sentence; bool [tokens].
@@ -43,8 +43,8 @@ class Segmentation:
         starts[self.doc_starts[:-1][np.diff(self.doc_starts) > 0]] = True
         sentence_of = np.cumsum(starts) - 1
         first_word = np.searchsorted(sentence_of[self.words], np.arange(int(starts.sum()) + 1))
-        for name, found in (("starts", starts), ("sentence_of", sentence_of), ("first_word", first_word)):
-            object.__setattr__(self, name, found)
+        for name, array in (("starts", starts), ("sentence_of", sentence_of), ("first_word", first_word)):
+            object.__setattr__(self, name, array)
 
     def cut(self, starts: Sequence[BoolArray | None]) -> Segmentation:
         """Return the segmentation with other sentences.
@@ -52,14 +52,14 @@ class Segmentation:
         starts: For each Doc, sentence starts that replace its own, or None; bool [tokens of the Doc].
         """
         pairs = zip(self.by_doc(self.sent_start), starts, strict=True)
-        known = [of_doc if given is None else np.where(given, 1, -1) for of_doc, given in pairs]
-        return replace(self, sent_start=np.concatenate([*known, np.zeros(0, dtype=np.int64)]))
+        arrays = [old if new is None else np.where(new, 1, -1) for old, new in pairs]
+        return replace(self, sent_start=np.concatenate([*arrays, np.zeros(0, dtype=np.int64)]))
 
     @property
     def unset(self) -> BoolArray:
         """Whether a Doc of several tokens has no sentence boundary set or ruled out; bool [docs]."""
-        inner = [of_doc[1:] for of_doc in self.by_doc(self.sent_start)]
-        return np.array([len(known) > 0 and not known.any() for known in inner], dtype=np.bool_)
+        is_unset = [len(starts) > 1 and not starts[1:].any() for starts in self.by_doc(self.sent_start)]
+        return np.array(is_unset, dtype=np.bool_)
 
     @property
     def n_words(self) -> IntArray:
@@ -99,7 +99,10 @@ def segment(docs: Sequence[Doc]) -> Segmentation:
 
 
 def word_attributes(docs: Sequence[Doc], segmentation: Segmentation, attr: str) -> list[str]:
-    """Return a string attribute of all words; with ORTH, their forms. Going by hashes makes no Tokens."""
+    """Return a string attribute of all words; with ORTH, their forms.
+
+    It works on hashes to avoid creating Token objects.
+    """
     flat: list[str] = []
     texts: dict[int, str] = {}
     for doc in docs:

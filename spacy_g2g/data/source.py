@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import accumulate, chain, zip_longest
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,8 @@ from spacy.tokens import Doc
 
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence, read_conllu
-from .kept import warn_of_other_tokens
 from .multiword import Range, cut
+from .token_records import warn_of_other_tokens
 
 #: Key of ``doc.user_data``; the value has the raw sentences and their numbers of words.
 USER_DATA_KEY = "conllu"
@@ -106,7 +106,7 @@ def source_arcs(doc: Doc) -> tuple[dict[int, int], dict[int, str]]:
     for i, (word, head) in enumerate(zip(words, absolute_heads(sentences), strict=True)):
         if not is_space[i] and (head is not None and not is_space[head]):
             heads[i] = head
-        if not is_space[i] and known(word.deprel):
+        if not is_space[i] and cell_value(word.deprel):
             labels[i] = word.deprel
     return heads, labels
 
@@ -122,18 +122,16 @@ def restore_sentences(doc: Doc) -> None:
 
 
 def _source(doc: Doc) -> dict[str, Any] | None:
-    """Return what a Doc keeps of its CoNLL-U, None without it. Raises ValueError for anything else."""
+    """Return the record of a Doc's CoNLL-U, None without it. Raises ValueError for anything else."""
     source = doc.user_data.get(USER_DATA_KEY)
     if source is None and USER_DATA_KEY not in doc.user_data:
         return None
     texts, lengths = (source.get(key) if isinstance(source, dict) else None for key in ("text", "lengths"))
-    is_right = (
-        isinstance(texts, list | tuple)
-        and isinstance(lengths, list | tuple)
-        and len(texts) == len(lengths)
-        and all(isinstance(text, str) for text in texts)
-        and all(isinstance(length, int) and length > 0 for length in lengths)
-    )
+    if isinstance(texts, list | tuple) and isinstance(lengths, list | tuple):
+        pairs = zip_longest(texts, lengths)
+        is_right = all(isinstance(text, str) and isinstance(n, int) and n > 0 for text, n in pairs)
+    else:
+        is_right = False
     if not is_right:
         raise ValueError(Errors.E521.format(found=str(source)[:80]))
     return {"text": texts, "lengths": lengths}
@@ -170,6 +168,6 @@ def set_sentences(doc: Doc, lengths: Iterable[int]) -> None:
     doc.from_array("SENT_START", values)
 
 
-def known(cell: str) -> str:
-    """Return a cell, or the label of a token; "" for "_", which says that it is missing."""
+def cell_value(cell: str) -> str:
+    """Return a cell, or the label of a token; "" for "_", which stands for a missing value."""
     return "" if cell == "_" else cell

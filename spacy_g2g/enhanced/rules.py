@@ -7,6 +7,7 @@ complements, and antecedents of relative clauses. They make no empty nodes for w
 
 import unicodedata
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from ..formats.graph import ROOT, Arc, Graph, universal
@@ -85,7 +86,8 @@ class _Enhancer:
 
     def copy_arc(self, i: int) -> None:
         """Add the arc of the tree, with a marker on its label."""
-        self.add(i, self.heads[i], self.with_marker(i, self.deps[i]) if self.heads[i] else "root")
+        dep = self.with_marker(i, self.deps[i]) if self.heads[i] else "root"
+        self.add(i, head=self.heads[i], dep=dep)
 
     def share_heads(self, i: int) -> None:
         """Give a conjunct the heads of the first conjunct, with a marker of its own if it has one."""
@@ -95,12 +97,13 @@ class _Enhancer:
         for head, dep in shared:
             if universal(dep) not in ("conj", "parataxis", "root"):
                 is_own = head == self.heads[first] and own != self.deps[first]
-                self.add(i, head, own if is_own else dep)
+                self.add(i, head=head, dep=own if is_own else dep)
 
     def refer(self, i: int) -> None:
         """Give the head of a relative clause the function of its pronoun, which becomes a ref of the head."""
         antecedent = self.heads[i]
-        below = [k for child in self.children[i] if child < i for k in self.children[child]]
+        before = [child for child in self.children[i] if child < i]
+        below = chain.from_iterable(self.children[child] for child in before)
         pronouns = filter(self.is_relative, [*self.children[i], *below])
         pronoun = next(pronouns, 0) if antecedent and self.deps[i] == "acl:relcl" else 0
         if pronoun:
@@ -109,8 +112,8 @@ class _Enhancer:
                 dep += ":rel" + universal(dep).removeprefix("n")
             self.arcs[pronoun].clear()
             self.arguments[head] = [arc for arc in self.arguments[head] if arc[0] != pronoun]
-            self.add(pronoun, antecedent, "ref")
-            self.add(antecedent, head, dep)
+            self.add(pronoun, head=antecedent, dep="ref")
+            self.add(antecedent, head=head, dep=dep)
 
     def share_subjects(self, i: int) -> None:
         """Give a predicate the subjects of the first conjunct, and of the head that controls it."""
@@ -121,18 +124,23 @@ class _Enhancer:
             for subject, dep in self.arguments[first][:MAX_ARGUMENTS]:
                 is_own = universal(dep) == "nsubj" and dep != "nsubj:xsubj"
                 if is_own and not self.having(i, "nsubj", "csubj", "expl"):
-                    self.add(subject, i, label)
+                    self.add(subject, head=i, dep=label)
         is_controlled = upos in self.conventions.controlled_pos
         for controller in [head for head, dep in self.arcs[i] if dep == "xcomp" and is_controlled]:
-            found = self.arguments[controller][:MAX_ARGUMENTS]
-            of_kinds = (
-                [k for k, dep in found if universal(dep) == kind] for kind in ("iobj", "obj", "nsubj")
-            )
-            for word in next(filter(None, of_kinds), []):
-                self.add(word, i, self.conventions.controlled)
+            for word in self.controllers(controller):
+                self.add(word, head=i, dep=self.conventions.controlled)
 
-    def add(self, word: int, head: int, dep: str) -> None:
-        """Add an arc that is not there, and leads from another word."""
+    def controllers(self, i: int) -> list[int]:
+        """Return the subjects of a word's xcomp: its indirect objects, else objects, else subjects."""
+        arguments = self.arguments[i][:MAX_ARGUMENTS]
+        for kind in ("iobj", "obj", "nsubj"):
+            words = [word for word, dep in arguments if universal(dep) == kind]
+            if words:
+                return words
+        return []
+
+    def add(self, word: int, *, head: int, dep: str) -> None:
+        """Add an arc unless it is there or leads from the word to itself."""
         if head != word and (head, dep) not in self.arcs[word]:
             self.arcs[word][head, dep] = None
             if universal(dep) in ("nsubj", "obj", "iobj"):
@@ -140,13 +148,13 @@ class _Enhancer:
 
     def with_marker(self, i: int, dep: str) -> str:
         """Return a label with the marker that a word has for it, such as its preposition or conjunction."""
-        relation, found = universal(dep), list[int]()
+        relation, words = universal(dep), list[int]()
         if relation == "conj":
-            found = self.coordinators[i]
+            words = self.coordinators[i]
         elif relation in MARKERS and dep not in self.conventions.unmarked:
-            found = self.having(i, *MARKERS[relation])
-            found = found if self.conventions.first_marker else found[::-1]
-        marker = next(filter(None, map(self.marker, found)), "")
+            words = self.having(i, *MARKERS[relation])
+            words = words if self.conventions.first_marker else words[::-1]
+        marker = next(filter(None, map(self.marker, words)), "")
         return f"{dep}:{marker}" if marker else dep
 
     def find_coordinators(self, conjuncts: Sequence[int]) -> None:

@@ -87,7 +87,7 @@ def place_words(sentences: Iterable[ConlluSentence]) -> PlacedText:
     return text
 
 
-def check_same_text(gold: PlacedText, system: PlacedText) -> None:
+def check_same_text(gold: PlacedText, *, system: PlacedText) -> None:
     """Raise a ValueError with the first difference if two texts have different characters."""
     if gold.characters == system.characters:
         return
@@ -98,7 +98,7 @@ def check_same_text(gold: PlacedText, system: PlacedText) -> None:
     raise ValueError(Errors.E605.format(index=i, gold=excerpts[0], system=excerpts[1]))
 
 
-def check_same_words(gold: Sequence[ConlluSentence], system: Sequence[ConlluSentence], name: str) -> None:
+def check_same_words(gold: Sequence[ConlluSentence], *, system: Sequence[ConlluSentence], name: str) -> None:
     """Raise a ValueError with the first difference if two files have different words or sentences.
 
     gold: Gold sentences.
@@ -119,7 +119,7 @@ def _places(sentences: Sequence[ConlluSentence]) -> Iterator[tuple[str, str]]:
     yield "the end of the file", ""
 
 
-def align_words(gold: Sequence[PlacedWord], system: Sequence[PlacedWord]) -> dict[int, int]:
+def align_words(gold: Sequence[PlacedWord], *, system: Sequence[PlacedWord]) -> dict[int, int]:
     """Align words. Returns the index of a system word by the index of its aligned gold word."""
     aligned: dict[int, int] = {}
     g = s = 0

@@ -34,7 +34,7 @@ class Comparison:
 
 
 def paired_bootstrap(
-    correct_a: ArrayLike, correct_b: ArrayLike, *, totals: ArrayLike, resamples: int = 10_000, seed: int = 0
+    correct_a: ArrayLike, *, correct_b: ArrayLike, totals: ArrayLike, resamples: int = 10_000, seed: int = 0
 ) -> Comparison:
     """Compare two systems on the same sentences by the paired bootstrap (Efron & Tibshirani 1993).
 

@@ -58,22 +58,22 @@ class Score:
     @property
     def precision(self) -> float:
         """Share of the system's items that are correct."""
-        return ratio(self.correct, self.system) or 0.0
+        return ratio(self.correct, of=self.system) or 0.0
 
     @property
     def recall(self) -> float:
         """Share of the gold items that are correct."""
-        return ratio(self.correct, self.gold) or 0.0
+        return ratio(self.correct, of=self.gold) or 0.0
 
     @property
     def f1(self) -> float:
         """Harmonic mean of precision and recall."""
-        return ratio(2 * self.correct, self.system + self.gold) or 0.0
+        return ratio(2 * self.correct, of=self.system + self.gold) or 0.0
 
     @property
     def aligned_accuracy(self) -> float | None:
         """Share of the aligned words that are correct; None for Tokens, Sentences and Words."""
-        return None if self.aligned is None else ratio(self.correct, self.aligned) or 0.0
+        return None if self.aligned is None else ratio(self.correct, of=self.aligned) or 0.0
 
 
 class _Features(NamedTuple):
@@ -124,8 +124,8 @@ _ENHANCED_METRICS: dict[str, Callable[[str], Hashable]] = {
 
 def evaluate_sentences(
     gold: Iterable[ConlluSentence],
-    system: Iterable[ConlluSentence],
     *,
+    system: Iterable[ConlluSentence],
     is_punctuation: Callable[[ConlluWord], bool] | None = None,
 ) -> dict[str, Score]:
     """Score a system's annotation of a text. The system's sentences and tokens may differ from the gold ones.
@@ -140,12 +140,12 @@ def evaluate_sentences(
     Raises ValueError if the texts differ.
 
     >>> sentences = doc_to_sentences(doc)
-    >>> evaluate_sentences(sentences, sentences)["LAS"].f1
+    >>> evaluate_sentences(sentences, system=sentences)["LAS"].f1
     1.0
     """
     gold_text, system_text = place_words(gold), place_words(system)
-    check_same_text(gold_text, system_text)
-    aligned = align_words(gold_text.words, system_text.words)
+    check_same_text(gold_text, system=system_text)
+    aligned = align_words(gold_text.words, system=system_text.words)
     gold_words = _features(gold_text, {i: i for i in range(len(gold_text.words))}, MISSING)
     system_words = _features(system_text, {s: g for g, s in aligned.items()}, UNALIGNED)
     pairs = [(gold_words[g], _fit_lemma(gold_words[g], system_words[s])) for g, s in aligned.items()]
@@ -175,13 +175,14 @@ def evaluate_sentences(
 
 def _score_enhanced(gold: PlacedText, system: PlacedText, aligned: Mapping[int, int]) -> dict[str, Score]:
     """Score enhanced graphs, if both texts have them. As in the tasks, each pair of equal arcs counts."""
-    n_gold, n_system = (sum(len(placed.arcs) for placed in text.words) for text in (gold, system))
+    n_gold = sum(len(placed.arcs) for placed in gold.words)
+    n_system = sum(len(placed.arcs) for placed in system.words)
     gold_index, scores = {ROOT: ROOT, **{s: g for g, s in aligned.items()}}, {}
     for name, key in _ENHANCED_METRICS.items() if n_gold and n_system else ():
         correct = 0
         for g, s in aligned.items():
-            found = [(gold_index.get(head), key(dep)) for head, dep in system.words[s].arcs]
-            correct += sum(found.count((head, key(dep))) for head, dep in gold.words[g].arcs)
+            arcs = [(gold_index.get(head), key(dep)) for head, dep in system.words[s].arcs]
+            correct += sum(arcs.count((head, key(dep))) for head, dep in gold.words[g].arcs)
         scores[name] = Score(correct, n_gold, n_system)
     return scores
 

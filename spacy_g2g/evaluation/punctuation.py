@@ -6,6 +6,7 @@ All rules read the gold annotation, so that every system is scored on the same w
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterable
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,7 +62,7 @@ def scored_words(sentences: Iterable[ConlluSentence], exclude_punct: str = "") -
     exclude_punct: Name of the rule for words that are not scored, "" to score all.
     Raises ValueError if the rule is unknown.
     """
-    words = [word for sentence in sentences for word in sentence.words]
+    words = [*chain.from_iterable(sentence.words for sentence in sentences)]
     if not exclude_punct:
         return np.ones(len(words), dtype=np.bool_)
     is_punctuation = punctuation_rule(exclude_punct).matches

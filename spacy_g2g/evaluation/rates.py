@@ -1,12 +1,12 @@
 """Rates between 0 and 1 that are None if their denominator is 0."""
 
 
-def ratio(part: int, whole: int) -> float | None:
-    """Return part / whole, or None if whole is 0."""
-    return part / whole if whole else None
+def ratio(part: int, *, of: int) -> float | None:
+    """Return part / of, or None if ``of`` is 0."""
+    return part / of if of else None
 
 
-def f1_score(precision: float | None, recall: float | None) -> float | None:
+def f1_score(*, precision: float | None, recall: float | None) -> float | None:
     """Return the harmonic mean of precision and recall; 0 if either is 0 or None, None if both are None."""
     if precision is None and recall is None:
         return None
@@ -15,7 +15,7 @@ def f1_score(precision: float | None, recall: float | None) -> float | None:
     return 2 * precision * recall / (precision + recall)
 
 
-def error_reduction(before: float | None, after: float | None) -> float | None:
+def error_reduction(*, before: float | None, after: float | None) -> float | None:
     """Return the relative error reduction (after - before) / (1 - before).
 
     It is 1 if no error is left and negative if errors were added.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import Any
 
 from spacy.attrs import ORTH
@@ -60,7 +60,7 @@ def read_chunks(
     the chunks that it touches, since tokens of spaCy have none.
 
     sentences: Sentences of the treebank.
-    special_cases: Those of a tokenizer, whose pieces are the tokens of a multiword token of as many words.
+    special_cases: Special cases of a tokenizer, which cut a multiword token that has as many words.
     """
     chunks = _chunks(sentences, special_cases or {})
     return Counter(chunk for chunk in chunks if not any(map(str.isspace, "".join(chunk))))
@@ -73,7 +73,7 @@ def _chunks(
     for sentence in sentences:
         for token in sentence.tokens:
             case = special_cases.get(token.form, ()) if token.is_multiword else ()
-            is_cut = len(case) == token.end - token.start + 1
+            is_cut = len(case) == len(token.words)
             chunk += [piece[ORTH] for piece in case] if is_cut else [token.form]
             if token.space_after:
                 yield tuple(chunk)
@@ -111,9 +111,11 @@ def explain_tokens(tokenizer: Tokenizer, sentences: Sequence[ConlluSentence]) ->
     counts = compare_tokens(tokenizer, read_chunks(sentences, getattr(tokenizer, "rules", None)))
     if counts.disagreements:
         yield f"Tokens that differ most often: {show_disagreements(counts)}"
-    inside = sum(t.end - t.start + 1 for s in sentences for t in s.tokens if t.is_multiword)
-    if inside:
-        yield f"{inside} of {sum(len(s.words) for s in sentences)} words are parts of multiword tokens"
+    tokens = chain.from_iterable(sentence.tokens for sentence in sentences)
+    n_inside = sum(len(token.words) for token in tokens if token.is_multiword)
+    if n_inside:
+        n_words = sum(len(sentence.words) for sentence in sentences)
+        yield f"{n_inside} of {n_words} words are parts of multiword tokens"
 
 
 def show_disagreements(counts: TokenCounts) -> str:

@@ -20,7 +20,7 @@ def universal(dep: str) -> str:
 class Graph:
     """Heads of the words of a sentence: a tree, or any other graph (cycles, roots, no arcs, several heads).
 
-    Words count from 1. All that is said of trees and cycles is about the first head of each word.
+    Words count from 1. Trees and cycles are those of the first head of each word.
 
     heads: Number of each word's head; 0 for ROOT, -1 if missing.
     deps: Label of each word, "" if missing.
@@ -36,11 +36,15 @@ class Graph:
     more: Sequence[Sequence[Arc]] = ()
 
     @classmethod
-    def of_arcs(cls, arcs: Sequence[Sequence[Arc]]) -> Graph:
+    def from_arcs(cls, arcs: Sequence[Sequence[Arc]]) -> Graph:
         """Make a graph from the heads and labels of each word."""
-        first = [[*of_word, (MISSING, "")][0] for of_word in arcs]
-        more = [of_word[1:] for of_word in arcs]
-        return cls([head for head, _ in first], [dep for _, dep in first], more=more)
+        heads, deps, more = [], [], []
+        for word_arcs in arcs:
+            head, dep = word_arcs[0] if word_arcs else (MISSING, "")
+            heads.append(head)
+            deps.append(dep)
+            more.append(word_arcs[1:])
+        return cls(heads, deps, more=more)
 
     @property
     def is_empty(self) -> bool:
@@ -64,8 +68,10 @@ class Graph:
     @property
     def links(self) -> list[tuple[int, int, str]]:
         """Word, head and label of the first arc of each word, then of the further arcs."""
-        first = [(word, *self.arc(word)) for word in range(1, len(self.heads) + 1)]
-        return first + [(word, *arc) for word, arcs in enumerate(self.more, start=1) for arc in arcs]
+        links = [(word, *self.arc(word)) for word in range(1, len(self.heads) + 1)]
+        for word, arcs in enumerate(self.more, start=1):
+            links += [(word, *arc) for arc in arcs]
+        return links
 
     def with_ud_root(self) -> Graph:
         """Return this graph with the label of roots as UD has it, where spaCy has ROOT."""

@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from tqdm import tqdm
 
-from ..data.source import known
+from ..data.source import cell_value
 from ..formats.conllu import ConlluSentence
 from ..scored.reliability import Prediction
 from ..scored.score_record import SCORES
@@ -93,7 +93,7 @@ def judge_probabilities(
                 head, word = doc[i].head.i, sentence.words[i]
                 right.append(word.head == (0 if head == i else head + 1))
                 predictions.append(("arcs", arc, right[-1]))
-                if known(word.deprel):
+                if cell_value(word.deprel):
                     predictions.append(("labeled arcs", labeled, right[-1] and doc[i].dep_ == word.deprel))
             predictions.append(("trees", confidence.tree, all(right)))
         doc._.set(SCORES, None)

@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..data.doc_graphs import initial_tokens
-from ..data.source import known
+from ..data.source import cell_value
 from ..errors import Errors
 from .trees import SPACE_LABEL
 
@@ -37,9 +37,9 @@ def count_labels(docs: Iterable[Doc]) -> tuple[Counter[str], set[str]]:
     for token in chain.from_iterable(docs):
         if token.dep and not token.is_space:
             if token.head.i == token.i:
-                roots[known(token.dep_)] += 1
+                roots[cell_value(token.dep_)] += 1
             else:
-                others.add(known(token.dep_))
+                others.add(cell_value(token.dep_))
     has_heads = bool(roots or others)
     del roots[""]
     others.discard("")

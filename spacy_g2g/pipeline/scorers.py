@@ -15,7 +15,7 @@ from spacy.util import registry
 from ..arrays import BoolArray
 from ..data.docs import TREEBANK_KEY
 from ..data.gold import gold_parse, gold_starts
-from ..data.source import known
+from ..data.source import cell_value
 
 #: Token, head and label.
 Arc = tuple[int, int, str]
@@ -100,7 +100,7 @@ def _arc_sets(example: Example) -> tuple[set[Arc], set[Arc]]:
         for token in words
         if heads[token.i] >= 0 or _has_gold(example, token.i)
     }
-    rest = Counter(known(token.dep_) for token in example.reference if token.dep and not token.is_space)
+    rest = Counter(cell_value(token.dep_) for token in example.reference if token.dep and not token.is_space)
     rest.subtract(dep for _, _, dep in gold)
     return predicted, gold | {(-1 - n, -1, dep) for n, dep in enumerate(rest.elements())}
 

@@ -87,7 +87,7 @@ def with_white_space(doc: Doc, sentences: Sequence[ConlluSentence]) -> tuple[Doc
     n_words = 0
     for token in tokens:
         segments.append(Segment(-1, white_space(token.misc, name="SpacesBefore"), ""))
-        words = range(n_words, n_words := n_words + token.end - token.start + 1)
+        words = range(n_words, n_words := n_words + len(token.words))
         segments += [Segment(i, doc[i].text, "") for i in words]
         inner = misc_text(token.misc, name="SpacesInToken")
         is_same = inner and len(words) == 1 and inner.split() == token.form.split()

@@ -35,7 +35,7 @@ def test_each_pair_of_systems_is_compared_by_the_bootstrap():
     analysis = analysis_of(gold, *systems, resamples=3, seed=5)
     pairs = {(row.bin, row.system) for row in analysis.rows if row.quantity == "LAS_change"}
     assert pairs == set(combinations(analysis.names, 2))
-    found = paired_bootstrap([3, 1, 5], [3, 0, 5], totals=[5, 1, 5], resamples=3, seed=5)
+    found = paired_bootstrap([3, 1, 5], correct_b=[3, 0, 5], totals=[5, 1, 5], resamples=3, seed=5)
     figures = analysis.to_dict()["systems"]["s2"]["LAS_change"]["s1"]
     assert {kind: figures[kind]["value"] for kind in ("difference", "low", "high", "p_value")} == {
         "difference": found.difference,
@@ -110,7 +110,7 @@ A, B, C = ("a", "0"), ("b", "1"), ("c", "1")
 )
 def test_the_first_difference_in_words_is_named_with_file_and_line(system, message):
     gold = sentences([A, B], [A, B], name="gold")
-    check_same_words(gold, sentences([A, B], [A, B]), "s")
+    check_same_words(gold, system=sentences([A, B], [A, B]), name="s")
     system = sentences(*([(form, str(min(i, 1))) for i, (form, _) in enumerate(own)] for own in system))
     with pytest.raises(ValueError, match=f"E601.*s does not have .*{message}"):
-        check_same_words(gold, system, "s")
+        check_same_words(gold, system=system, name="s")

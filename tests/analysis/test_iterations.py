@@ -70,18 +70,18 @@ def arcs_of(refined: list[Refined], t: int) -> list[tuple[tuple[int, str], tuple
 
 
 def test_error_reduction_is_the_share_of_errors_that_are_gone():
-    assert error_reduction(0.8, 0.9) == pytest.approx(0.5)
-    assert error_reduction(0.8, 0.7) == pytest.approx(-0.5)
-    assert error_reduction(0.8, 1.0) == 1
-    assert error_reduction(1.0, 1.0) is None
-    assert error_reduction(1.0, 0.5) is None
-    assert error_reduction(None, 0.5) is error_reduction(0.5, None) is None
+    assert error_reduction(before=0.8, after=0.9) == pytest.approx(0.5)
+    assert error_reduction(before=0.8, after=0.7) == pytest.approx(-0.5)
+    assert error_reduction(before=0.8, after=1.0) == 1
+    assert error_reduction(before=1.0, after=1.0) is None
+    assert error_reduction(before=1.0, after=0.5) is None
+    assert error_reduction(before=None, after=0.5) is error_reduction(before=0.5, after=None) is None
 
 
 def test_error_reduction_is_that_of_the_paper():
     """Table 2: Chinese from 89.53 to 90.48 (+9.08%), Russian from 94.60 to 94.47 (-2.4%)."""
-    assert error_reduction(0.8953, 0.9048) == pytest.approx(0.0908, abs=1e-4)
-    assert error_reduction(0.9460, 0.9447) == pytest.approx(-0.024, abs=1e-4)
+    assert error_reduction(before=0.8953, after=0.9048) == pytest.approx(0.0908, abs=1e-4)
+    assert error_reduction(before=0.9460, after=0.9447) == pytest.approx(-0.024, abs=1e-4)
 
 
 @given(st.lists(refined_sentences(), min_size=1, max_size=5))

@@ -50,6 +50,6 @@ def test_cells_are_sorted_by_heads() -> None:
 
 
 def test_a_graph_of_arcs_has_all_of_them_as_links() -> None:
-    graph = Graph.of_arcs([[(2, "nsubj"), (3, "nsubj:xsubj")], [(0, "root")], []])
+    graph = Graph.from_arcs([[(2, "nsubj"), (3, "nsubj:xsubj")], [(0, "root")], []])
     assert (list(graph.heads), list(graph.deps)) == ([2, 0, -1], ["nsubj", "root", ""])
     assert graph.links == [(1, 2, "nsubj"), (2, 0, "root"), (3, -1, ""), (1, 3, "nsubj:xsubj")]

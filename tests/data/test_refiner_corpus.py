@@ -68,7 +68,9 @@ def initial(doc):
 @pytest.mark.parametrize("gold_name", ["gold.conllu", "gold.spacy"])
 @pytest.mark.parametrize("predicted_name", ["predicted.conllu", "predicted.spacy"])
 def test_examples_pair_gold_trees_with_predicted_ones(nlp, write, gold_name, predicted_name):
-    corpus = make_refiner_corpus(write(gold_name, GOLD), write(predicted_name, PREDICTED, n_sents=2))
+    corpus = make_refiner_corpus(
+        write(gold_name, GOLD), predicted=write(predicted_name, PREDICTED, n_sents=2)
+    )
     examples = list(corpus(nlp))
     assert [tree(example.reference) for example in examples] == [
         [(1, "det"), (1, "root"), (1, "obj")],
@@ -84,7 +86,7 @@ def test_examples_pair_gold_trees_with_predicted_ones(nlp, write, gold_name, pre
 
 
 def test_a_doc_of_several_sentences_keeps_its_boundaries(nlp, write):
-    corpus = make_refiner_corpus(write("gold.spacy", GOLD, n_sents=3), write("p.conllu", PREDICTED))
+    corpus = make_refiner_corpus(write("gold.spacy", GOLD, n_sents=3), predicted=write("p.conllu", PREDICTED))
     (example,) = corpus(nlp)
     assert [sent.start for sent in example.predicted.sents] == [0, 3, 5]
     assert tree(example.predicted) == [
@@ -114,7 +116,7 @@ def test_graphs_that_are_no_trees_are_kept_beside_the_heads(nlp, write, words, g
         write("gold.spacy", GOLD[:2], n_sents=2),
         write("p.conllu", [sentence(*words), PREDICTED[1]]),
     )
-    (example,) = make_refiner_corpus(gold, predicted)(nlp)
+    (example,) = make_refiner_corpus(gold, predicted=predicted)(nlp)
     doc = example.predicted
     if graph is None:
         # A word that is its own head is a root in the format of the graph, as 0 is.
@@ -136,7 +138,7 @@ def test_nothing_of_any_graph_is_lost(tmp_path_factory, words):
     chain = [(form, i, "dep" if i else "root") for i, form in enumerate(forms)]
     (folder / "gold.conllu").write_text(sentence(*chain))
     (folder / "predicted.conllu").write_text(sentence(*cells))
-    corpus = make_refiner_corpus(folder / "gold.conllu", folder / "predicted.conllu")
+    corpus = make_refiner_corpus(folder / "gold.conllu", predicted=folder / "predicted.conllu")
     (example,) = corpus(spacy.blank("xx"))
     found = initial(example.predicted) or tree(example.predicted)
     expected = [(i if h == 0 else max(h - 1, -1), d) for i, (h, d) in enumerate(words)]
@@ -147,7 +149,7 @@ def test_nothing_of_any_graph_is_lost(tmp_path_factory, words):
 
 def test_predicted_docs_have_boundaries_and_the_annotations_asked_for(nlp, write):
     gold, predicted = write("gold.conllu", [SAMPLE]), write("p.conllu", [SAMPLE])
-    example = next(make_refiner_corpus(gold, predicted, annotations=["TAG"])(nlp))
+    example = next(make_refiner_corpus(gold, predicted=predicted, annotations=["TAG"])(nlp))
     assert example.predicted[4].tag_ == "N"
     assert not example.predicted.has_annotation("LEMMA")
     assert example.predicted.has_annotation("SENT_START")
@@ -157,9 +159,9 @@ def test_predicted_docs_have_boundaries_and_the_annotations_asked_for(nlp, write
 
 def test_graphs_stay_with_their_docs_when_some_are_left_out_or_shuffled(nlp, write):
     gold, predicted = write("gold.conllu", GOLD), write("p.conllu", PREDICTED)
-    short = make_refiner_corpus(gold, predicted, max_length=2, limit=1)(nlp)
+    short = make_refiner_corpus(gold, predicted=predicted, max_length=2, limit=1)(nlp)
     assert [tree(example.predicted) for example in short] == [[(1, "nn"), (1, "ROOT")]]
-    corpus = make_refiner_corpus(gold, predicted, shuffle=True, seed=0)
+    corpus = make_refiner_corpus(gold, predicted=predicted, shuffle=True, seed=0)
     orders = set()
     for _ in range(20):
         examples = list(corpus(nlp))
@@ -172,13 +174,16 @@ def test_graphs_stay_with_their_docs_when_some_are_left_out_or_shuffled(nlp, wri
 
 def test_what_is_predicted_by_gold_alone_is_gold(nlp, write):
     path = write("gold.conllu", [SAMPLE])
-    for ours, plain in zip(make_refiner_corpus(path, path)(nlp), make_corpus(path)(nlp), strict=True):
+    refined = make_refiner_corpus(path, predicted=path)(nlp)
+    for ours, plain in zip(refined, make_corpus(path)(nlp), strict=True):
         assert (initial(ours.predicted) or tree(ours.predicted)) == tree(plain.reference)
 
 
 def test_other_words_are_an_error_that_shows_them(nlp, write):
     other = sentence(("d", 0, "root"), ("E", 1, "obj"), sent_id="x7")
-    corpus = make_refiner_corpus(write("gold.conllu", GOLD), write("p.conllu", [PREDICTED[0], other]))
+    corpus = make_refiner_corpus(
+        write("gold.conllu", GOLD), predicted=write("p.conllu", [PREDICTED[0], other])
+    )
     where = r"p\.conllu, line 6 \(sent_id x7\): sentence 2 "
     with pytest.raises(
         ValueError, match=rf"E509.*{where}.*gold\.conllu at word 2: found \['E'\], expected \['e'\]"
@@ -188,7 +193,9 @@ def test_other_words_are_an_error_that_shows_them(nlp, write):
 
 def test_other_boundaries_are_an_error(nlp, write):
     joined = sentence(("a", 2, "x"), ("b", 0, "x"), ("c", 2, "x"), ("d", 2, "x"), ("e", 2, "x"))
-    corpus = make_refiner_corpus(write("gold.conllu", GOLD), write("p.conllu", [joined, PREDICTED[2]]))
+    corpus = make_refiner_corpus(
+        write("gold.conllu", GOLD), predicted=write("p.conllu", [joined, PREDICTED[2]])
+    )
     message = r"E509.*sentence 1 .*gold\.conllu at word 4: found \['d', 'e'\], expected \[\]"
     with pytest.raises(ValueError, match=message):
         list(corpus(nlp))
@@ -198,16 +205,16 @@ def test_too_few_and_too_many_sentences_are_errors(nlp, write):
     gold, predicted = write("gold.conllu", GOLD), write("p.conllu", PREDICTED[:2])
     message = r"E509.*p\.conllu: sentence 3 differs from .*gold\.conllu .*: found \[\], expected \['f'\]"
     with pytest.raises(ValueError, match=message):
-        list(make_refiner_corpus(gold, predicted)(nlp))
+        list(make_refiner_corpus(gold, predicted=predicted)(nlp))
     gold, predicted = write("gold.conllu", GOLD[:2]), write("p.conllu", PREDICTED)
     message = r"E509.*p\.conllu, line .*sentence 3 differs .*gold\.conllu .*: found \['f'\], expected \[\]"
     with pytest.raises(ValueError, match=message):
-        list(make_refiner_corpus(gold, predicted)(nlp))
+        list(make_refiner_corpus(gold, predicted=predicted)(nlp))
 
 
 def test_without_a_predicted_file_there_are_no_initial_graphs(nlp, write):
     path = write("gold.conllu", GOLD)
-    examples = list(make_refiner_corpus(path, None)(nlp))
+    examples = list(make_refiner_corpus(path)(nlp))
     assert [example.predicted.has_annotation("DEP") for example in examples] == [False] * len(GOLD)
     assert [tree(e.reference) for e in examples] == [tree(e.reference) for e in make_corpus(path)(nlp)]
 
@@ -216,14 +223,14 @@ def test_missing_paths_are_errors_when_called(nlp, write, tmp_path):
     path = write("gold.conllu", GOLD)
     for predicted in (path, None):
         with pytest.raises(ValueError, match="E506"):
-            list(make_refiner_corpus(None, predicted)(nlp))
+            list(make_refiner_corpus(None, predicted=predicted)(nlp))
     with pytest.raises(FileNotFoundError, match=r"E507.*nowhere"):
-        list(make_refiner_corpus(path, tmp_path / "nowhere")(nlp))
+        list(make_refiner_corpus(path, predicted=tmp_path / "nowhere")(nlp))
 
 
 def test_folders_are_read_in_the_order_of_names(nlp, write, tmp_path):
     (tmp_path / "parts").mkdir()
     write("parts/b.conllu", PREDICTED[1:])
     write("parts/a.spacy", PREDICTED[:1])
-    examples = list(make_refiner_corpus(write("gold.conllu", GOLD), tmp_path / "parts")(nlp))
+    examples = list(make_refiner_corpus(write("gold.conllu", GOLD), predicted=tmp_path / "parts")(nlp))
     assert [example.predicted[0].dep_ for example in examples] == ["nn", "nn", "ROOT"]

@@ -20,7 +20,7 @@ def text(*tokens):
 
 
 def aligned(gold, system):
-    return align_words(gold.words, system.words)
+    return align_words(gold.words, system=system.words)
 
 
 def test_tokens_cover_characters_without_white_space():
@@ -59,9 +59,9 @@ def test_tokens_of_white_space_cover_no_character_and_are_aligned(gold, system, 
 
 def test_other_texts_are_an_error_at_the_first_difference():
     with pytest.raises(ValueError, match=r"E605.*character 3 on.*'d' and 'xd'"):
-        check_same_text(text("ab", "c", "d"), text("abc", "xd"))
+        check_same_text(text("ab", "c", "d"), system=text("abc", "xd"))
     with pytest.raises(ValueError, match=r"E605.*character 2 on.*'c' and ''"):
-        check_same_text(text("ab", "c"), text("ab"))
+        check_same_text(text("ab", "c"), system=text("ab"))
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def random_systems(n_sentences, rate_a, rate_b, seed=0):
 
 
 def compare(a, b, totals, **settings):
-    return paired_bootstrap(a, b, totals=totals, **settings)
+    return paired_bootstrap(a, correct_b=b, totals=totals, **settings)
 
 
 @given(systems(), st.integers(1, 30), st.integers(0, 100))

@@ -28,13 +28,17 @@ TREEBANKS = {
 N_SENTENCES = 400
 
 
+def evaluate(gold, system):
+    return evaluate_sentences(gold, system=system)
+
+
 @pytest.fixture
 def gold():
     return list(read_conllu(io.StringIO(SAMPLE)))
 
 
 def correct(gold, system):
-    return {name: score.correct for name, score in evaluate_sentences(gold, system).items()}
+    return {name: score.correct for name, score in evaluate(gold, system).items()}
 
 
 def changed(gold, **columns):
@@ -54,7 +58,7 @@ def test_words_of_white_space_count_as_other_words_do(gold, white):
     scores = []
     for form in ("§", white):
         texts = ["".join(map(str, sentences)).replace("\t,\t", f"\t{form}\t") for sentences in (gold, system)]
-        scores.append(evaluate_sentences(*(read_conllu(io.StringIO(text)) for text in texts)))
+        scores.append(evaluate(*(read_conllu(io.StringIO(text)) for text in texts)))
     assert scores[0] == scores[1]
     assert scores[1]["UAS"].gold - scores[1]["UAS"].correct == 2
 
@@ -64,11 +68,11 @@ def test_tokens_of_white_space_side_by_side_count_each(gold):
         f"{i}\t\u3000\t_\t_\t_\t_\t1\tdep\t_\t_\n" for i in (2, 3)
     )
     one = list(read_conllu(io.StringIO(text)))
-    assert evaluate_sentences(one, one)["Tokens"] == Score(3, 3, 3)
+    assert evaluate(one, one)["Tokens"] == Score(3, 3, 3)
 
 
 def test_gold_against_itself_is_right_in_all(gold):
-    scores = evaluate_sentences(gold, gold)
+    scores = evaluate(gold, gold)
     assert list(scores) == METRICS
     assert all((s.precision, s.recall, s.f1) == (1, 1, 1) for s in scores.values())
     assert {name: scores[name].gold for name in ("Tokens", "Sentences", "Words", "CLAS")} == {
@@ -142,13 +146,13 @@ def test_metrics_of_what_gold_has_nothing_of_are_empty(gold, columns, empty):
         sentence.replace(**{name: [value] * len(sentence.words) for name, value in columns.items()})
         for sentence in gold
     ]
-    scores = evaluate_sentences(lacking, gold)
+    scores = evaluate(lacking, gold)
     assert {name for name, score in scores.items() if score.empty} == empty
 
 
 def test_missing_heads_are_wrong(gold):
     unparsed = [s.replace(head=["_"] * len(s.words), deprel=["_"] * len(s.words)) for s in gold]
-    scores = evaluate_sentences(gold, unparsed)
+    scores = evaluate(gold, unparsed)
     assert (scores["UAS"].correct, scores["LAS"].correct, scores["CLAS"].system) == (0, 0, 0)
     assert scores["CLAS"].precision == 0.0
 
@@ -182,7 +186,7 @@ def test_enhanced_graphs_are_scored_by_arc(gold, deps, elas, eulas):
 def test_enhanced_graphs_are_scored_only_where_both_have_them(gold):
     bare = [s.replace(deps=["_"] * len(s.words)) for s in gold]
     for pair in ((gold, bare), (bare, gold), (bare, bare)):
-        assert not {"ELAS", "EULAS"} & evaluate_sentences(*pair).keys()
+        assert not {"ELAS", "EULAS"} & evaluate(*pair).keys()
 
 
 def collapsed(sentence):
@@ -222,7 +226,7 @@ def test_other_annotation_of_a_treebank_scores_as_in_udeval(name, tmp_path):
         s.replace(deps=[deps_cell(arcs) for arcs in enhance(s.words)])
         for s in change_annotation(gold, seed=1)
     ]
-    assert printed(evaluate_sentences(gold, system)) == reference_scores(gold, system, tmp_path)
+    assert printed(evaluate(gold, system)) == reference_scores(gold, system, tmp_path)
 
 
 @pytest.mark.slow
@@ -230,7 +234,7 @@ def test_other_annotation_of_a_treebank_scores_as_in_udeval(name, tmp_path):
 def test_other_segmentation_of_a_treebank_scores_as_in_udeval(name, tmp_path):
     gold = list(islice(read_conllu(shared_treebank(TREEBANKS[name])), N_SENTENCES))
     system = change_segmentation(change_annotation(gold, seed=2), seed=2)
-    scores = evaluate_sentences(gold, system)
+    scores = evaluate(gold, system)
     assert scores["Tokens"].f1 < 0.99
     assert scores["Sentences"].f1 < 0.99
     assert printed(scores) == reference_scores(gold, system, tmp_path)
@@ -240,4 +244,4 @@ def test_other_segmentation_of_a_treebank_scores_as_in_udeval(name, tmp_path):
 @pytest.mark.parametrize("seed", range(3))
 def test_small_text_scores_as_in_udeval(gold, seed, tmp_path):
     system = change_segmentation(change_annotation(gold * 5, seed), seed, rate=0.4)
-    assert printed(evaluate_sentences(gold * 5, system)) == reference_scores(gold * 5, system, tmp_path)
+    assert printed(evaluate(gold * 5, system)) == reference_scores(gold * 5, system, tmp_path)

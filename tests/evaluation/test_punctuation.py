@@ -50,7 +50,9 @@ def read(text: str):
 
 
 def test_gold_punctuation_is_left_out_of_both_sides():
-    scores = evaluate_sentences(read(GOLD), read(SYSTEM), is_punctuation=PUNCTUATION_RULES["ptb"].matches)
+    scores = evaluate_sentences(
+        read(GOLD), system=read(SYSTEM), is_punctuation=PUNCTUATION_RULES["ptb"].matches
+    )
     assert [(scores[n].correct, scores[n].gold, scores[n].system) for n in ("UAS", "LAS")] == [
         (3, 6, 6),
         (2, 6, 6),
@@ -60,8 +62,10 @@ def test_gold_punctuation_is_left_out_of_both_sides():
 
 
 def test_other_metrics_are_as_without():
-    plain = evaluate_sentences(read(GOLD), read(SYSTEM))
-    scores = evaluate_sentences(read(GOLD), read(SYSTEM), is_punctuation=PUNCTUATION_RULES["ptb"].matches)
+    plain = evaluate_sentences(read(GOLD), system=read(SYSTEM))
+    scores = evaluate_sentences(
+        read(GOLD), system=read(SYSTEM), is_punctuation=PUNCTUATION_RULES["ptb"].matches
+    )
     assert {name: scores[name] for name in plain} == plain
     assert set(scores) - set(plain) == {"UAS_nopunct", "LAS_nopunct"}
 
@@ -69,6 +73,8 @@ def test_other_metrics_are_as_without():
 def test_words_that_do_not_align_count_against_the_system():
     words = "He _ 2 nsubj; left _ 0 root; , _ 1 punct; s _ 6 nsubj; he _ 4 dep; stayed _ 2 ccomp; . _ 2 punct"
     system = sentence(words)
-    scores = evaluate_sentences(read(GOLD), read(system), is_punctuation=PUNCTUATION_RULES["ptb"].matches)
+    scores = evaluate_sentences(
+        read(GOLD), system=read(system), is_punctuation=PUNCTUATION_RULES["ptb"].matches
+    )
     score = scores["LAS_nopunct"]
     assert (score.correct, score.gold, score.system, score.aligned) == (3, 4, 5, 3)

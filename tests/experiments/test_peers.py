@@ -125,7 +125,7 @@ def test_other_sentences_words_and_roots_are_refused(
 def test_scores_are_those_of_g2g_evaluate(corpora: Path):
     gold, system = corpora / "dev.conllu", corpora / "system.conllu"
     write_conllu(system, read_treebank(), det="dep", nsubj="obj")
-    expected = evaluate_sentences(read_conllu(gold), read_conllu(system))
+    expected = evaluate_sentences(read_conllu(gold), system=read_conllu(system))
     try:
         found = peers.official_scores(gold, system=system)
     except SystemExit:
@@ -164,7 +164,7 @@ def faked(corpora: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def fake_scores(gold: Path, *, system: Path) -> dict[str, float]:
-    scores = evaluate_sentences(read_conllu(gold), read_conllu(system))
+    scores = evaluate_sentences(read_conllu(gold), system=read_conllu(system))
     return {m: 100 * scores[m].f1 for m in ("UAS", "LAS", "CLAS")}
 
 

@@ -191,7 +191,7 @@ def test_a_watched_encoder_computes_the_same_and_is_left_as_it_was(parsers: Path
 
 def test_systems_are_compared_by_the_paired_bootstrap(refined: Path):
     a, b = counts_of(refined, "syntr"), counts_of(refined, "rngtr")
-    expected = paired_bootstrap(a["las"], b["las"], totals=a["words"])
+    expected = paired_bootstrap(a["las"], correct_b=b["las"], totals=a["words"])
     found = table_of(refined)["rngtr"]["against"]
     assert found["control"] is None
     names = ("difference", "low", "high", "p_value")

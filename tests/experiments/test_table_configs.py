@@ -284,7 +284,7 @@ def test_seeds_are_compared_together_where_both_systems_have_them():
 
     system = {0: counts(3, 5), 1: counts(4, 5), 2: counts(4, 6)}
     found = compare(system, other={0: counts(2, 5), 1: counts(2, 6), 7: counts(0, 0)})
-    expected = paired_bootstrap([4, 11], [7, 10], totals=[8, 12])
+    expected = paired_bootstrap([4, 11], correct_b=[7, 10], totals=[8, 12])
     assert found is not None
     assert (found["seeds"], found["values"]) == ([0, 1], [0.1, 0.1])
     assert (found["difference"], found["p_value"]) == (0.1, expected.p_value)

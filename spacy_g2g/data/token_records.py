@@ -1,7 +1,8 @@
-"""What Docs keep by the indices of their tokens, beside the tokens that it was made for.
+"""Records on Docs that refer to tokens by index, and whether they still fit the tokens.
 
-spaCy tells nobody of tokens that are merged or split. So a record of ours has the key "tokens": a number for
-the place and the text of each token. A record of a user has none and is taken as it is.
+spaCy does not report that tokens were merged or split. So a record has the key "tokens": a number for the
+place and the text of each token that it was made for. A record that a user sets has no such key and is
+accepted as it is.
 """
 
 import warnings
@@ -18,7 +19,7 @@ TOKENS = "tokens"
 
 
 def with_tokens(doc: Doc, record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record with the tokens of its Doc."""
+    """Return a copy of a record with the tokens of its Doc."""
     return {**record, TOKENS: _tokens(doc)}
 
 
@@ -33,19 +34,19 @@ def fits(doc: Doc, record: Any, places: Sequence[int] | None = None) -> bool:
 
 
 def new_places(doc: Doc, record: Mapping[str, Any]) -> dict[int, int]:
-    """Return the present index of each token that a record was made for and that the Doc still has."""
+    """Return the present index, by the old one, of each token of a record that the Doc still has."""
     present = {token: i for i, token in enumerate(_tokens(doc))}
     return {i: present[token] for i, token in enumerate(record[TOKENS]) if token in present}
 
 
-def read_kept(doc: Doc, name: str) -> Any:
-    """Return an extension attribute of a Doc. One for other tokens is removed, with a warning.
+def read_record(doc: Doc, name: str) -> Any:
+    """Return an extension attribute of a Doc. If it was made for other tokens, it is removed with a warning.
 
-    It is a record, or the record is beside it in ``doc.user_data``, by the same name.
+    The attribute is a record, or its record is in ``doc.user_data`` under the same name.
     """
-    found = doc._.get(name) if Doc.has_extension(name) else None
-    if found is None or fits(doc, found if isinstance(found, dict) else doc.user_data.get(name, {})):
-        return found
+    value = doc._.get(name) if Doc.has_extension(name) else None
+    if value is None or fits(doc, value if isinstance(value, dict) else doc.user_data.get(name, {})):
+        return value
     doc._.set(name, None)
     return warn_of_other_tokens(doc, f"doc._.{name}")
 
