@@ -5,13 +5,11 @@ import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
 
-from spacy_g2g.data.docs import (
-    ALL_COLUMNS,
-    doc_to_sentences,
-    sentences_to_docs,
-)
+from spacy_g2g.data import source
+from spacy_g2g.data.docs import ALL_COLUMNS, doc_to_sentences, sentences_to_doc, sentences_to_docs
 from spacy_g2g.data.multiword import word_forms
 from spacy_g2g.data.source import restore_sentences, source_arcs
+from spacy_g2g.formats import conllu
 from spacy_g2g.formats.conllu import read_conllu, write_conllu
 
 from ..formats.samples import SAMPLE, row, shared_treebank
@@ -257,6 +255,26 @@ def test_sentence_of_white_space_gives_none(vocab):
     first, second = doc_to_sentences(doc)
     assert first.words[0].misc == "SpacesAfter=\\n"
     assert second.comment("sent_id") == "1-2"
+
+
+@pytest.mark.parametrize("text", [SAMPLE, SAMPLE.replace("\n\n", "\n\n\n"), SAMPLE.rstrip("\n")])
+def test_the_text_of_recent_sentences_is_not_parsed_again(vocab, monkeypatch, text):
+    source._parse.cache_clear()
+    docs = list(sentences_to_docs(read(text), vocab, n_sents=2))
+    monkeypatch.setattr(conllu, "parse_sentence", None)
+    assert to_text(docs) == to_text(through_doc_bin(docs)) == text
+    monkeypatch.undo()
+    sentences = [source.source_sentences(doc) for doc in docs]
+    source._parse.cache_clear()
+    assert [source.source_sentences(doc) for doc in docs] == sentences
+
+
+def test_sentences_that_other_lines_make_are_parsed_from_their_text(vocab):
+    """Without line ends, the lines of a sentence are one line of its text."""
+    lines = [row("1").rstrip("\n"), row("2", head="1").rstrip("\n")]
+    doc = sentences_to_doc([*read_conllu(lines)], vocab)
+    with pytest.raises(ValueError, match="E301"):
+        doc_to_sentences(doc)
 
 
 @pytest.mark.parametrize("word", ["a\tb", "a\nb", "\x00", "👩‍👩‍👧", "é", "שלום", "x" * 600])

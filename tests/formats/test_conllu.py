@@ -105,6 +105,14 @@ def test_replace_needs_a_value_for_each_word(sentence):
         sentence.replace(upos=["X"])
 
 
+def test_a_tab_in_a_value_is_an_error_and_other_values_are_those_of_the_text(sentence):
+    with pytest.raises(ValueError, match=r"E301.*line 5: .* found 11"):
+        sentence.replace(lemma=["a\tb", *["x"] * 8])
+    changed = sentence.replace(misc=[f"Gloss={i}" for i in range(9)], head=["0", *["1"] * 8])
+    assert changed == read(str(changed), trees="any")[0]
+    assert changed.with_comments({"a": "b"}) == read(str(changed.with_comments({"a": "b"})), trees="any")[0]
+
+
 def test_sentences_of_files_without_last_empty_line_are_separated():
     first, second = read(row("1").rstrip("\n"))[0], read(row("1"))[0]
     assert len(read("".join(write_conllu([first, second, first])))) == 3
