@@ -27,7 +27,7 @@ from spacy_g2g.parser.final_parser import final_parser
 from spacy_g2g.scored.doc_constraints import constrain
 from spacy_g2g.scored.scored_trees import ScoredParser
 
-from .util import initialised_nlp
+from .util import initialized_nlp
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf8")
@@ -169,7 +169,7 @@ EXAMPLES += [doc_to_sentences, evaluate_sentences, deps_cell]
 
 @pytest.mark.parametrize("function", EXAMPLES)
 def test_examples_of_docstrings_run(function: Any):
-    nlp = initialised_nlp()
+    nlp = initialized_nlp()
     parser = final_parser(nlp, keep_scores=True)
     names = {
         "nlp": nlp,

@@ -30,7 +30,7 @@ from spacy_g2g.models.saving import digest_of
 from spacy_g2g.models.shim import get_shim
 
 from .formats.samples import SAMPLE
-from .util import TINY_MODEL, initialised_nlp, parser_of, set_encoder, treebank_examples
+from .util import TINY_MODEL, initialized_nlp, parser_of, set_encoder, treebank_examples
 
 ODD = [
     "\x00",
@@ -55,7 +55,7 @@ DOCS = st.lists(st.tuples(WORDS, st.sampled_from([1, -1, 0, None])), min_size=1,
 
 @pytest.fixture(scope="module")
 def nlp() -> Language:
-    return initialised_nlp()
+    return initialized_nlp()
 
 
 @pytest.fixture(scope="module")

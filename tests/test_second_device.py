@@ -29,7 +29,7 @@ from .pretend_device import DEVICE, Transfers, pretend_device
 from .util import (
     ALL_LEVERS,
     graph_examples,
-    initialised_nlp,
+    initialized_nlp,
     make_nlp,
     mostly_slow,
     randomize,
@@ -119,7 +119,7 @@ SHARED_ACTIONS = ACTIONS._replace(
 )
 
 
-def initialised_sharing_nlp(make: Callable[[str, Path], Language]) -> Language:
+def initialized_sharing_nlp(make: Callable[[str, Path], Language]) -> Language:
     """Return a pipeline of a tok2vec, and of a parser with random weights that listens to it."""
     nlp = make("tok2vec", Path())
     nlp.initialize(lambda: treebank_examples(nlp))
@@ -127,7 +127,7 @@ def initialised_sharing_nlp(make: Callable[[str, Path], Language]) -> Language:
     return nlp
 
 
-def initialised_amr_nlp(**settings: Any) -> Language:
+def initialized_amr_nlp(**settings: Any) -> Language:
     """Return a pipeline of a parser of AMR with random weights."""
     nlp = amr_nlp(amr_model(**settings))
     nlp.initialize(lambda: amr_examples(nlp))
@@ -136,7 +136,7 @@ def initialised_amr_nlp(**settings: Any) -> Language:
 
 
 def make_case(**settings: Any) -> Callable[[], Language]:
-    return partial(initialised_nlp, **settings)
+    return partial(initialized_nlp, **settings)
 
 
 #: Cases that `make check` tests.
@@ -144,7 +144,7 @@ QUICK_CASES = ("SynTr", "RNGTr", "SentTr", "StateTr, cls", "StackTransformer", "
 CASES: dict[str, tuple[Callable[[], Language], Needs]] = {
     "SynTr": (make_case(tag_attr="POS"), GRAPH_BASED),
     "SynTr, trees": (make_case(distances=True, head_loss="tree"), TREES),
-    "SynTr, shared": (partial(initialised_sharing_nlp, shared_syntr), SHARED_GRAPH),
+    "SynTr, shared": (partial(initialized_sharing_nlp, shared_syntr), SHARED_GRAPH),
     "RNGTr": (make_case(factory="rng_refiner", **ALL_LEVERS), REFINING),
     "SentTr": (make_case(row="SentTr"), SENT_TR),
     "SentTr+G2GTr": (make_case(row="SentTr+G2GTr"), SENT_TR),
@@ -155,9 +155,9 @@ CASES: dict[str, tuple[Callable[[], Language], Needs]] = {
     "StateTr, all": (make_case(row="StateTr+G2GTr+C", history="labels", beam_width=2), STATE_TR),
     "StackTransformer": (make_case(row="Stack-bh"), ACTIONS),
     "StackTransformer, beam": (make_case(row="Stack-d", beam_width=3), ACTIONS),
-    "StackTransformer, shared": (partial(initialised_sharing_nlp, shared_stack_transformer), SHARED_ACTIONS),
-    "AMR": (initialised_amr_nlp, ACTIONS),
-    "AMR, beam": (partial(initialised_amr_nlp, state_positions=True, beam_width=3), ACTIONS),
+    "StackTransformer, shared": (partial(initialized_sharing_nlp, shared_stack_transformer), SHARED_ACTIONS),
+    "AMR": (initialized_amr_nlp, ACTIONS),
+    "AMR, beam": (partial(initialized_amr_nlp, state_positions=True, beam_width=3), ACTIONS),
 }
 
 

@@ -245,7 +245,7 @@ def make_nlp(*, factory: str = "g2g_parser", lang: str = "xx", **settings: Any) 
     return nlp
 
 
-def initialised_nlp(*, seed: int | None = 0, **settings: Any) -> Language:
+def initialized_nlp(*, seed: int | None = 0, **settings: Any) -> Language:
     """A tiny parser for the ten sentences; if seed is set, with random weights in all places."""
     nlp = make_nlp(**settings)
     nlp.initialize(lambda: treebank_examples(nlp))
@@ -259,7 +259,7 @@ def parser_of(nlp: Language) -> G2GParser:
     return [component for _, component in nlp.pipeline if isinstance(component, G2GParser)][-1]
 
 
-def initialised_model(
+def initialized_model(
     model: Model[Any, Any], seed: int = 0, n_labels: int = 6, n_initial_labels: int = 0, **sizes: int
 ) -> G2GShim:
     """The shim of an architecture, built for the ten sentences, with random weights in all places.

@@ -15,7 +15,7 @@ from spacy_g2g.analysis.iterations import find_changes
 from spacy_g2g.analysis.refinement import refinement
 
 from ..formats.samples import row
-from ..util import initialised_nlp, model_config, randomize, read_treebank, tiny_encoder, treebank_examples
+from ..util import initialized_nlp, model_config, randomize, read_treebank, tiny_encoder, treebank_examples
 from .util import first_cells, run
 
 REFINER = {"@architectures": "spacy_g2g.RNGTr.v1", "iterations": 3}
@@ -24,7 +24,7 @@ REFINER = {"@architectures": "spacy_g2g.RNGTr.v1", "iterations": 3}
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A pipeline of a parser and a refiner with random weights, which change their minds often."""
-    nlp = initialised_nlp()
+    nlp = initialized_nlp()
     refiner = nlp.add_pipe("rng_refiner", config={"model": {**model_config(), **REFINER}})
     refiner.initialize(lambda: treebank_examples(nlp), nlp=nlp, encoder=tiny_encoder())
     randomize(refiner.model, scale=0.3)

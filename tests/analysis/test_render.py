@@ -13,7 +13,7 @@ from spacy_g2g.terminal.options import Unit
 from ..chains import save_pipeline
 from ..formats.samples import row
 from ..util import (
-    initialised_nlp,
+    initialized_nlp,
     model_config,
     parser_of,
     plain_doc,
@@ -189,7 +189,7 @@ def test_gold_tags_are_given_on_request_only(tmp_path, out, pipeline):
 
 
 def test_doubtful_arcs_are_those_of_the_parsers_confidence(tmp_path, out):
-    nlp = initialised_nlp()
+    nlp = initialized_nlp()
     folder, source = str(tmp_path / "parser"), str(tmp_path / "in.conllu")
     nlp.to_disk(folder)
     (found,) = parser_of(nlp).confidence(nlp(plain_doc(nlp.vocab, "she saw the cat")))

@@ -22,7 +22,7 @@ from ..util import (
     STACK_ROWS,
     TINY_STACK,
     TINY_TRANSITIONS,
-    initialised_model,
+    initialized_model,
     randomize,
     read_treebank,
 )
@@ -46,7 +46,7 @@ def make(row: str, seed: int = 0, scale: float = 0.1, **settings: Any) -> tuple[
     else:
         architecture, of_row = PAPER_ROWS[row]
         model = BUILD[architecture](**{**TINY_TRANSITIONS, **of_row, **settings})
-    shim = initialised_model(model, seed, len(LABELS), **sizes)
+    shim = initialized_model(model, seed, len(LABELS), **sizes)
     randomize(model, seed + 1, scale)
     return model, shim
 

@@ -20,7 +20,7 @@ from spacy_g2g.models.types import Arcs, Parse, ParserModel, Sentence, pad_trees
 from spacy_g2g.trees.tree import are_trees, is_tree
 
 from ..trees.reference import maximum_spanning_tree
-from ..util import TINY_MODEL, initialised_model, read_treebank, tries
+from ..util import TINY_MODEL, initialized_model, read_treebank, tries
 from .checks import assert_same_parse
 from .test_syntr import GOLD
 
@@ -33,7 +33,7 @@ TREES = [Arcs(np.array([w[2] for w in row]), np.arange(len(row)) % 5 + 1) for ro
 def make(seed: int = 0, n_initial: int = N_INITIAL, **settings: Any) -> tuple[ParserModel, G2GShim]:
     """A model that reads graphs so much that they change from pass to pass."""
     model = build_rngtr(**{**TINY_MODEL, **settings})
-    shim = initialised_model(model, seed, N_LABELS, n_initial)
+    shim = initialized_model(model, seed, N_LABELS, n_initial)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, parameter in shim.network.named_parameters():

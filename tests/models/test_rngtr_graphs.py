@@ -12,7 +12,7 @@ from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.syntr import build_syntr
 from spacy_g2g.models.types import Arcs, Sentence
 
-from ..util import TINY_MODEL, initialised_model
+from ..util import TINY_MODEL, initialized_model
 from .checks import assert_same_parse
 from .test_rngtr import N_INITIAL, N_LABELS, TREES, WORDS, make, mixed_sentences, network_of, random_graph
 
@@ -53,7 +53,7 @@ def test_each_part_of_a_graph_matters(change: str):
 def test_a_new_refiner_begins_without_a_use_for_graphs():
     """As a checkpoint knows none."""
     model = build_rngtr(stop=False, **TINY_MODEL)  # type: ignore[arg-type]
-    shim = initialised_model(model, n_labels=N_LABELS, n_initial_labels=N_INITIAL)
+    shim = initialized_model(model, n_labels=N_LABELS, n_initial_labels=N_INITIAL)
     source = get_shim(build_rngtr(**TINY_MODEL))  # type: ignore[arg-type]
     assert shim.spec is not None
     source.build_network(shim.spec)
@@ -68,7 +68,7 @@ def test_a_new_refiner_begins_without_a_use_for_graphs():
 @pytest.mark.parametrize("case", ["no graph", "zero tables", "cut"])
 def test_one_pass_without_graph_input_is_syntr(case: str):
     syntr = build_syntr(**TINY_MODEL)  # type: ignore[arg-type]
-    other = initialised_model(syntr, 4, N_LABELS)
+    other = initialized_model(syntr, 4, N_LABELS)
     model, shim = make(seed=5, iterations=1, graph_input=case != "cut")
     missing = shim.network.load_state_dict(other.network.state_dict(), strict=False).missing_keys
     assert all(".relation_" in name for name in missing)

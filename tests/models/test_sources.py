@@ -26,7 +26,7 @@ from spacy_g2g.models.sources import (
 from ..layers.families import make_model, save
 from ..util import (
     ALL_LEVERS,
-    initialised_nlp,
+    initialized_nlp,
     make_nlp,
     read_treebank,
     tree_of,
@@ -267,7 +267,7 @@ def test_scorers_can_be_left_and_those_for_other_labels_are(trained_folder: Path
 
 
 def test_scorers_of_other_words_or_arcs_are_left_with_a_warning(tmp_path: Path):
-    nlp = initialised_nlp(**ALL_LEVERS)
+    nlp = initialized_nlp(**ALL_LEVERS)
     nlp.to_disk(tmp_path)
     assert refiner_on(tmp_path, **ALL_LEVERS).known_spec.pretrained == ("encoder", "task")
     for other in ({"n_mixed_layers": 1}, {"pooling": "first"}, {"distances": False}, {"n_context_layers": 0}):

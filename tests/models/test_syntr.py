@@ -18,7 +18,7 @@ from spacy_g2g.trees.tree import are_trees
 
 from ..layers.test_matrix_tree import TREES, brute_force
 from ..trees.reference import maximum_spanning_tree
-from ..util import LABELS, TINY_MODEL, initialised_model, randomize, read_treebank, start, tiny_encoder
+from ..util import LABELS, TINY_MODEL, initialized_model, randomize, read_treebank, start, tiny_encoder
 from .checks import assert_same_parse
 
 SENTENCES = [Sentence([w[0] for w in s], [w[1] for w in s]) for s in read_treebank()]
@@ -29,7 +29,7 @@ def make(
     tag_attr: Literal["POS", "TAG"] | None = None, seed: int = 0, **settings: Any
 ) -> tuple[ParserModel, G2GShim]:
     model = build_syntr(tag_attr=tag_attr, **{**TINY_MODEL, **settings})
-    return model, initialised_model(model, seed, N_LABELS)
+    return model, initialized_model(model, seed, N_LABELS)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.syntr import build_syntr
 from spacy_g2g.models.types import Arcs, ParserModel, Sentence
 
-from ..util import TINY_MODEL, initialised_model, read_treebank, weights_of
+from ..util import TINY_MODEL, initialized_model, read_treebank, weights_of
 
 SENTENCES = [Sentence([w[0] for w in s]) for s in read_treebank()]
 GOLD = [
@@ -22,7 +22,7 @@ MISSING = [Arcs(np.full(len(s), -1), np.full(len(s), -1)) for s in read_treebank
 def make(**settings: Any) -> tuple[ParserModel, G2GShim]:
     """A tiny SynTr with random weights, and its shim."""
     model = build_syntr(**{**TINY_MODEL, **settings})
-    return model, initialised_model(model)
+    return model, initialized_model(model)
 
 
 def learn(

@@ -9,13 +9,13 @@ from spacy.tokens import Doc
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.types import Sentence
 
-from ..util import initialised_nlp, parser_of, plain_doc
+from ..util import initialized_nlp, parser_of, plain_doc
 
 
 @pytest.fixture(scope="module")
 def nlp(factory: str) -> Language:
     passes = {"iterations": 2} if factory == "rng_refiner" else {}
-    return initialised_nlp(factory=factory, n_positions=512, **passes)
+    return initialized_nlp(factory=factory, n_positions=512, **passes)
 
 
 def assert_tree(doc: Doc) -> None:
@@ -141,6 +141,6 @@ def test_a_long_sentence_does_not_change_its_neighbors(nlp: Language):
 
 
 def test_many_windows_of_the_smallest_encoder_make_one_tree(factory: str):
-    nlp = initialised_nlp(factory=factory, n_positions=8)
+    nlp = initialized_nlp(factory=factory, n_positions=8)
     with pytest.warns(UserWarning, match="W803"):
         assert_tree(nlp(plain_doc(nlp.vocab, ["she", "saw", "cats"] * 40)))

@@ -16,7 +16,7 @@ from spacy.tokens import Doc, Token
 from spacy_g2g.data.doc_record import DEP_PROB, HEAD_PROB
 
 from ..util import (
-    initialised_nlp,
+    initialized_nlp,
     make_nlp,
     parser_of,
     plain_doc,
@@ -36,7 +36,7 @@ GOLD_TREES = [
 @pytest.fixture(scope="module")
 def nlp(factory: str) -> Language:
     """A component with random weights: its trees are arbitrary."""
-    return initialised_nlp(factory=factory)
+    return initialized_nlp(factory=factory)
 
 
 def assert_whole(doc: Doc, nlp: Language) -> None:
@@ -87,7 +87,7 @@ def test_prediction_writes_nothing(nlp: Language):
 
 @pytest.mark.parametrize("batch_size", [1, 2, 16])
 def test_parses_do_not_depend_on_batches_or_order(factory: str, batch_size: int):
-    nlp = initialised_nlp(factory=factory, store_probabilities=True)
+    nlp = initialized_nlp(factory=factory, store_probabilities=True)
     rng = random.Random(0)
     words = [word[0] for sentence in read_treebank() for word in sentence]
     texts = [[rng.choice(words) for _ in range(rng.randint(1, 20))] for _ in range(20)]
@@ -140,7 +140,7 @@ def test_an_older_parse_does_not_change_the_new_one_and_boundaries_stay(trained:
 
 
 def test_without_boundaries_a_doc_is_one_sentence_and_one_warning_says_so_once(factory: str):
-    nlp = initialised_nlp(factory=factory)
+    nlp = initialized_nlp(factory=factory)
     with pytest.warns(UserWarning, match=rf"W801.*'{factory}'.*senter") as caught:
         docs = list(nlp.pipe(["She saw the cat. Dogs bark.", "Go! Go!", "Yes. No."], batch_size=1))
     assert len(caught) == 1
@@ -157,7 +157,7 @@ def test_an_untrained_component_says_so_and_nothing_of_boundaries(factory: str):
 def test_one_token_needs_no_boundaries(factory: str):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert tree_of(initialised_nlp(factory=factory)("yes")) == [(0, "root")]
+        assert tree_of(initialized_nlp(factory=factory)("yes")) == [(0, "root")]
 
 
 # White space
@@ -191,7 +191,7 @@ def test_a_second_sentence_of_white_space_alone_stays_one(nlp: Language):
 
 
 def test_probabilities_are_those_of_the_parse_and_white_space_has_none(factory: str):
-    nlp = initialised_nlp(factory=factory, store_probabilities=True)
+    nlp = initialized_nlp(factory=factory, store_probabilities=True)
     docs = [
         plain_doc(nlp.vocab, ["she", " ", "saw", "it"], ["yes"]),
         plain_doc(nlp.vocab, "dogs bark", "Go !"),
@@ -227,7 +227,7 @@ def failing(docs: list[Doc]) -> bool:
 
 
 def test_a_failing_batch_is_reported_and_the_others_go_on(factory: str, monkeypatch: pytest.MonkeyPatch):
-    nlp = initialised_nlp(factory=factory)
+    nlp = initialized_nlp(factory=factory)
     parser = parser_of(nlp)
     predict = parser.predict
     reported: list[tuple[str, list[str], str]] = []
@@ -250,7 +250,7 @@ def test_a_failing_batch_is_reported_and_the_others_go_on(factory: str, monkeypa
 
 @pytest.mark.parametrize("n_bad", [1, 2, 4])
 def test_a_doc_whose_constraints_conflict_takes_no_other_doc_of_its_batch_along(factory: str, n_bad: int):
-    nlp = initialised_nlp(factory=factory)
+    nlp = initialized_nlp(factory=factory)
     docs = [plain_doc(nlp.vocab, text) for text in ("she saw", "dogs bark", "Go !", "yes")]
     alone = [tree_of(nlp(doc.copy())) for doc in docs]
     for doc in docs[:n_bad]:
@@ -265,7 +265,7 @@ def test_a_doc_whose_constraints_conflict_takes_no_other_doc_of_its_batch_along(
 
 
 def test_an_error_in_writing_is_that_of_the_batch(factory: str, monkeypatch: pytest.MonkeyPatch):
-    nlp = initialised_nlp(factory=factory)
+    nlp = initialized_nlp(factory=factory)
     reported: list[int] = []
     nlp.set_error_handler(lambda name, proc, docs, error: reported.append(len(docs)))
     monkeypatch.setattr(parser_of(nlp), "set_annotations", lambda docs, found: 1 / 0)

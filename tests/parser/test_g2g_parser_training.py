@@ -20,7 +20,7 @@ from spacy_g2g.parser.g2g_parser import G2GParser
 from ..util import (
     ALL_LEVERS,
     gold_doc,
-    initialised_nlp,
+    initialized_nlp,
     make_nlp,
     overfit,
     parser_of,
@@ -51,7 +51,7 @@ def moved(before: dict[str, torch.Tensor], nlp: Language) -> bool:
 
 
 def test_labels_are_those_of_the_gold_trees_the_root_label_first():
-    parser = parser_of(initialised_nlp())
+    parser = parser_of(initialized_nlp())
     deps = {word[3] for sentence in read_treebank() for word in sentence}
     assert parser.labels == ("root", *sorted(deps - {"root"}))
     assert parser.label_data == list(parser.labels)
@@ -92,7 +92,7 @@ def test_given_labels_are_taken_in_their_order_after_the_label_of_the_roots(
 
 
 def test_label_data_initializes_an_equal_parser(factory: str):
-    first = initialised_nlp(factory=factory, seed=None)
+    first = initialized_nlp(factory=factory, seed=None)
     second = make_nlp(factory=factory)
     labels = parser_of(first).label_data
     parser_of(second).initialize(
@@ -141,7 +141,7 @@ def test_what_is_no_label_cannot_be_added(label: Any):
 
 
 def test_a_label_that_was_not_seen_is_an_error_that_names_it():
-    nlp = initialised_nlp()
+    nlp = initialized_nlp()
     example = treebank_examples(nlp)[0]
     example.reference[0].dep_ = "vocative"
     with pytest.raises(ValueError, match=r"E802.*\['vocative'\].*'nsubj'"):
@@ -158,7 +158,7 @@ def test_initializing_again_starts_anew(trained: Language):
 
 
 def test_missing_heads_and_labels_are_masked():
-    nlp = initialised_nlp()
+    nlp = initialized_nlp()
     parser = parser_of(nlp)
     words = ["she", "saw", "the", "cat"]
     reference = Doc(nlp.vocab, words=words, heads=[1, 1, None, 1], deps=["nsubj", "root", None, "obj"])
@@ -169,7 +169,7 @@ def test_missing_heads_and_labels_are_masked():
 
 
 def test_sentences_without_gold_teach_nothing():
-    nlp = initialised_nlp()
+    nlp = initialized_nlp()
     before = weights_of(nlp)
     doc = plain_doc(nlp.vocab, "she saw", "the cat")
     losses = nlp.update([Example(doc, doc.copy())], sgd=Adam(0.1))
@@ -178,7 +178,7 @@ def test_sentences_without_gold_teach_nothing():
 
 
 def test_a_sentence_without_gold_does_not_change_what_others_teach():
-    nlp = initialised_nlp()
+    nlp = initialized_nlp()
     gold = gold_doc(nlp.vocab, read_treebank()[:1])
     words = [token.text for token in gold]
     alone = nlp.update([Example(plain_doc(nlp.vocab, words), gold)], drop=0.0, sgd=False)
@@ -194,7 +194,7 @@ def test_a_sentence_without_gold_does_not_change_what_others_teach():
 
 
 def test_heads_across_predicted_boundaries_are_masked():
-    nlp = initialised_nlp()
+    nlp = initialized_nlp()
     predicted = plain_doc(nlp.vocab, "she saw", "the cat .")
     reference = gold_doc(nlp.vocab, read_treebank()[:1])
     (_, first), (heads, labels) = gold_of(parser_of(nlp), [Example(predicted, reference)])
@@ -203,7 +203,7 @@ def test_heads_across_predicted_boundaries_are_masked():
 
 
 def test_misaligned_tokens_are_masked():
-    nlp = initialised_nlp()
+    nlp = initialized_nlp()
     predicted = plain_doc(nlp.vocab, ["she", "saw", "the", "ca", "t", "."])
     predicted = Doc(
         nlp.vocab, words=[t.text for t in predicted], spaces=[True, True, True, False, True, False]
@@ -215,7 +215,7 @@ def test_misaligned_tokens_are_masked():
 
 
 def test_without_boundaries_those_of_the_reference_are_used():
-    nlp = initialised_nlp()
+    nlp = initialized_nlp()
     reference = gold_doc(nlp.vocab, read_treebank()[1:3])
     words = [token.text for token in reference]
     example = Example(Doc(nlp.vocab, words=words), reference)
@@ -224,7 +224,7 @@ def test_without_boundaries_those_of_the_reference_are_used():
 
 
 def test_docs_of_several_lengths_and_of_none_are_learned_together(factory: str):
-    nlp = initialised_nlp(factory=factory)
+    nlp = initialized_nlp(factory=factory)
     empty = Doc(nlp.vocab)
     space = plain_doc(nlp.vocab, ["\n", " "])
     extra = [Example(empty, empty.copy()), Example(space, space.copy())]
@@ -253,7 +253,7 @@ def test_variants_overfit_too(settings: dict[str, Any]):
 
 
 def test_losses_add_up_over_updates():
-    nlp = initialised_nlp()
+    nlp = initialized_nlp()
     losses = {"other": 1.0}
     nlp.update(treebank_examples(nlp), losses=losses, drop=0.0, sgd=False)
     once = losses["g2g_parser"]
@@ -264,7 +264,7 @@ def test_losses_add_up_over_updates():
 
 @pytest.mark.parametrize("sgd", [None, False])
 def test_without_an_optimizer_gradients_are_kept_for_later(sgd: Any):
-    nlp = initialised_nlp()
+    nlp = initialized_nlp()
     before = weights_of(nlp)
     parser = parser_of(nlp)
     parser.update(treebank_examples(nlp), sgd=sgd)
@@ -288,7 +288,7 @@ def test_a_parser_that_is_not_initialized_cannot_learn_or_parse(factory: str):
 
 
 def test_a_frozen_parser_does_not_learn():
-    nlp = initialised_nlp()
+    nlp = initialized_nlp()
     before = weights_of(nlp)
     losses = nlp.update(treebank_examples(nlp), sgd=Adam(0.1), exclude=["g2g_parser"])
     assert not losses
@@ -319,7 +319,7 @@ def test_an_annotating_parser_shows_its_trees_to_later_components(trained: Langu
 def test_accumulated_gradients_give_the_weights_of_one_batch():
     after = []
     for n_parts in (1, 2):
-        nlp = initialised_nlp()
+        nlp = initialized_nlp()
         optimizer = Adam(0.01, eps=1e-3, grad_clip=0.1)
         for _ in range(2):
             for examples in np.array_split(np.array(treebank_examples(nlp), dtype=object), n_parts):
@@ -331,7 +331,7 @@ def test_accumulated_gradients_give_the_weights_of_one_batch():
 
 
 def test_trees_without_a_head_can_not_be_learned():
-    parser = parser_of(initialised_nlp())
+    parser = parser_of(initialized_nlp())
     missing = Arcs(np.array([-1, -1]), np.array([-1, -1]))
     tree = Arcs(np.array([-1, 1]), np.array([-1, 1]))
     assert parser._can_learn([tree, missing, tree]).tolist() == [True, False, True]

@@ -9,7 +9,7 @@ from spacy.vocab import Vocab
 
 from spacy_g2g.parser.noun_chunks import LANGUAGES, ud_noun_chunks
 
-from ..util import gold_doc, initialised_nlp, make_nlp, treebank_docs
+from ..util import gold_doc, initialized_nlp, make_nlp, treebank_docs
 
 #: A sentence a line; a word is FORM/UPOS/HEAD/DEPREL, and brackets are the noun chunks.
 ENGLISH = """
@@ -88,7 +88,7 @@ def test_a_doc_without_parts_of_speech_or_heads_is_an_error():
 
 
 def test_docs_of_a_pipeline_find_noun_chunks_after_parsing_and_loading():
-    nlp = initialised_nlp(lang="en")
+    nlp = initialized_nlp(lang="en")
     before = treebank_docs(nlp.vocab)[0]
     docs = list(nlp.pipe([before]))
     for token in docs[0]:
@@ -101,7 +101,7 @@ def test_docs_of_a_pipeline_find_noun_chunks_after_parsing_and_loading():
 
 
 def test_other_labels_keep_the_rules_of_the_language():
-    nlp = initialised_nlp()
+    nlp = initialized_nlp()
     nlp.get_pipe("g2g_parser").cfg["labels"] = ["ROOT", "nsubj", "dobj", "det", "punct", "pobj"]
     doc = nlp(Doc(Vocab(), words=["tea"]))
     assert doc.noun_chunks_iterator is not ud_noun_chunks

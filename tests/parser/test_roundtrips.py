@@ -12,7 +12,7 @@ from spacy.vocab import Vocab
 from ..roundtrips import COMPONENT_WAYS, PIPELINE_WAYS, Keep, Kept, MakeDocs, through_disk
 from ..util import (
     PAPER_ROWS,
-    initialised_nlp,
+    initialized_nlp,
     mostly_slow,
     parser_of,
     plain_doc,
@@ -45,9 +45,9 @@ def with_shared_encoder(upstream: str, folder: Path) -> Language:
 
 #: Pipelines of one component.
 ALONE: dict[str, tuple[Callable[[], Language], MakeDocs]] = {
-    "SynTr": (partial(initialised_nlp, tag_attr="POS", store_probabilities=True), treebank_docs),
+    "SynTr": (partial(initialized_nlp, tag_attr="POS", store_probabilities=True), treebank_docs),
     "RNGTr": (storing_refiner, mixed_docs),
-    "Stack-bh": (partial(initialised_nlp, row="Stack-bh"), row_docs),
+    "Stack-bh": (partial(initialized_nlp, row="Stack-bh"), row_docs),
 }
 #: Transition-based parsers, which differ in their networks alone; and those of them that `make check` tests.
 ROWS = [*PAPER_ROWS, "Stack-a", "Stack-c", "Stack-d"]
@@ -65,7 +65,7 @@ def alone(request: pytest.FixtureRequest) -> Kept:
     params=mostly_slow(ROWS, QUICK_ROWS),
 )
 def row(request: pytest.FixtureRequest) -> Kept:
-    return Kept(initialised_nlp(row=request.param), row_docs)
+    return Kept(initialized_nlp(row=request.param), row_docs)
 
 
 @pytest.fixture(scope="module", params=mostly_slow(["g2g_encoder", "tok2vec", "transformer"], "g2g_encoder"))

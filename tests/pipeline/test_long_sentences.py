@@ -15,7 +15,7 @@ from spacy_g2g.pipeline.long_sentences import MAX_WORDS, cut_long, join_parts
 
 from ..parser.refiners import random_nlp
 from ..parser.test_bad_input import assert_tree
-from ..util import initialised_nlp, parser_of, plain_doc
+from ..util import initialized_nlp, parser_of, plain_doc
 
 WORDS = ["she", "saw", "a", "cat", "with", "a", "hat", "and", "dogs", "barked", "at", "it", "all", "day", "."]
 LABELS = ("root", "nsubj", "dep", "parataxis")
@@ -23,7 +23,7 @@ LABELS = ("root", "nsubj", "dep", "parataxis")
 
 @pytest.fixture
 def nlp(factory: str) -> Language:
-    return initialised_nlp(factory=factory) if factory == "g2g_parser" else random_nlp(iterations=3)
+    return initialized_nlp(factory=factory) if factory == "g2g_parser" else random_nlp(iterations=3)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_a_model_never_gets_more_words_at_once(nlp: Language, monkeypatch: pytes
 
 @pytest.mark.usefixtures("five_words")
 def test_parts_are_parsed_as_sentences_and_joined_at_their_roots(factory: str):
-    nlp = initialised_nlp(factory=factory)
+    nlp = initialized_nlp(factory=factory)
     doc = quietly(nlp, plain_doc(nlp.vocab, WORDS))
     parts = quietly(nlp, plain_doc(nlp.vocab, WORDS[:5], WORDS[5:10], WORDS[10:]))
     roots = [token.i for token in parts if token.head.i == token.i]

@@ -13,7 +13,7 @@ from spacy.training import Example
 
 from spacy_g2g.pipeline.scorers import make_ud_scorer, score_ud
 
-from ..util import gold_doc, initialised_nlp, treebank_examples
+from ..util import gold_doc, initialized_nlp, treebank_examples
 
 VOCAB = spacy.blank("xx").vocab
 
@@ -164,7 +164,7 @@ def test_the_registered_scorer_also_gives_spacys_own_scores():
 def test_spacy_evaluate_prints_trees_and_sentences(
     factory: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    nlp = initialised_nlp(factory=factory)
+    nlp = initialized_nlp(factory=factory)
     nlp.to_disk(tmp_path / "pipeline")
     DocBin(docs=[example.reference for example in treebank_examples(nlp)]).to_disk(tmp_path / "gold.spacy")
     found = evaluate(str(tmp_path / "pipeline"), tmp_path / "gold.spacy", silent=False)

@@ -17,7 +17,7 @@ from ..parser.test_g2g_encoder import OURS, shared_nlp
 from ..util import (
     MIXED_WORDS,
     TINY_MODEL,
-    initialised_nlp,
+    initialized_nlp,
     make_nlp,
     parser_of,
     treebank_docs,
@@ -49,7 +49,7 @@ def started_from(folder: Path, settings: dict[str, Any]) -> Language:
 
 @pytest.mark.parametrize("name", ROWS)
 def test_a_parser_starts_as_the_parser_that_it_takes_scorers_from(name: str, tmp_path: Path):
-    trained = initialised_nlp(**ROWS[name])
+    trained = initialized_nlp(**ROWS[name])
     trained.to_disk(tmp_path)
     nlp = started_from(tmp_path, ROWS[name])
     found, expected = weights_of(nlp), weights_of(trained)
@@ -73,12 +73,12 @@ def test_a_parser_starts_as_the_parser_that_it_takes_scorers_from(name: str, tmp
 
 def test_scorers_for_other_frequent_words_are_left_with_a_warning(tmp_path: Path):
     settings = ROWS["labeled SHIFT"]
-    initialised_nlp(**settings).to_disk(tmp_path)
+    initialized_nlp(**settings).to_disk(tmp_path)
     nlp = make_nlp(**settings)
     parser = parser_of(nlp)
     # Fewer sentences have other words among the five most frequent ones.
     examples = treebank_examples(nlp)[5:]
-    labels = initialised_nlp(**settings).get_pipe(parser.name).label_data
+    labels = initialized_nlp(**settings).get_pipe(parser.name).label_data
     source = encoder_from_pipeline(str(tmp_path))
     with pytest.warns(UserWarning, match=r"W401.* has frequent_words \["):
         parser.initialize(lambda: examples, labels=labels, encoder=source)

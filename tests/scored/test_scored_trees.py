@@ -16,7 +16,7 @@ from spacy_g2g.scored.doc_constraints import constrain
 from spacy_g2g.scored.score_record import SCORES
 from spacy_g2g.trees.tree import is_tree
 
-from ..util import graph_examples, initialised_nlp, make_nlp, parser_of, plain_doc, randomize
+from ..util import graph_examples, initialized_nlp, make_nlp, parser_of, plain_doc, randomize
 
 
 @pytest.fixture(scope="module", params=["g2g_parser", "rng_refiner"])
@@ -242,7 +242,7 @@ def test_scores_of_other_words_are_refused(keeping: Language):
 @pytest.mark.parametrize("method", ["reparse", "confidence", "kbest"])
 def test_scores_for_other_labels_are_refused(keeping: Language, method: str):
     doc = keeping(make_doc(keeping))
-    other = initialised_nlp(factory=parser_of(keeping).name, keep_scores=True)
+    other = initialized_nlp(factory=parser_of(keeping).name, keep_scores=True)
     parser_of(other).add_label("new")
     constrain(doc, not_deps={0: ["new"]})
     with pytest.raises(ValueError, match=r"G2G-E860\] .* for the labels .*Expected .*'new'\]"):

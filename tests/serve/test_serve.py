@@ -5,7 +5,7 @@ import pytest
 import spacy
 
 from ..chains import g2g
-from ..util import initialised_nlp
+from ..util import initialized_nlp
 
 SERVE = ["serve", "PIPELINE", "--port", "8123", "--max-words", "7", "--timeout", "2", "--silent"]
 SERVE += ["--allow-host", "parser.here"]
@@ -14,7 +14,7 @@ SERVE += ["--allow-host", "parser.here"]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("serve") / "pipeline"
-    initialised_nlp().to_disk(folder)
+    initialized_nlp().to_disk(folder)
     return str(folder)
 
 

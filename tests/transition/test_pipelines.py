@@ -27,7 +27,7 @@ from ..util import (
     STACK_ROWS,
     forks,
     gold_doc,
-    initialised_nlp,
+    initialized_nlp,
     make_nlp,
     mostly_slow,
     overfit,
@@ -165,7 +165,7 @@ def test_a_beam_can_be_set_on_a_trained_parser(row: str, trained_rows: Callable[
 def nlp(request: pytest.FixtureRequest) -> Language:
     """Parsers with random weights and few positions."""
     row, beam_width = request.param
-    return initialised_nlp(**settings_of(row, beam_width=beam_width, n_positions=24, tag_attr="POS"))
+    return initialized_nlp(**settings_of(row, beam_width=beam_width, n_positions=24, tag_attr="POS"))
 
 
 def assert_tree(doc: Doc) -> None:
@@ -213,7 +213,7 @@ def test_a_sentence_of_more_words_than_positions_is_parsed_whole_with_one_warnin
 
 @pytest.mark.parametrize("row", ROWS)
 def test_probabilities_are_stored(row: str):
-    nlp = initialised_nlp(row=row, store_probabilities=True)
+    nlp = initialized_nlp(row=row, store_probabilities=True)
     for token in nlp(plain_doc(nlp.vocab, "she saw the cat")):
         assert 0 < token._.g2g_head_prob <= 1
         assert 0 < token._.g2g_dep_prob <= 1
@@ -252,7 +252,7 @@ def test_without_swap_non_projective_sentences_are_left_out_with_one_counted_war
 def test_with_swap_all_sentences_are_learned_without_a_warning(row: str):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        initialised_nlp(row=row)
+        initialized_nlp(row=row)
 
 
 @pytest.mark.parametrize(
