@@ -93,7 +93,7 @@ def compare_tokens(tokenizer: Tokenizer, chunks: Mapping[Chunk, int]) -> TokenCo
         n_system += times * len(system)
         if gold != system:
             differ.append((gold, system, times))
-    differ.sort(key=lambda found: (-found[2], "".join(found[0])))
+    differ.sort(key=lambda chunk: (-chunk[2], "".join(chunk[0])))
     return TokenCounts(correct, n_gold, n_system, differ)
 
 
