@@ -66,9 +66,9 @@ def choose_parts(data: str, sources: Mapping[str, str], *, ids: Mapping[str, str
     ids: Ids in ``data``, by set.
     Raises SystemExit without a training or a development set.
     """
-    given = {split: source for split, source in sources.items() if source not in UNSET}
-    parts = {split: Part(source) for split, source in given.items()}
-    if not given and data not in UNSET:
+    chosen = {split: source for split, source in sources.items() if source not in UNSET}
+    parts = {split: Part(source) for split, source in chosen.items()}
+    if not chosen and data not in UNSET:
         wanted = {split: tuple(text.split()) for split, text in ids.items() if text not in UNSET}
         parts = {split: Part(data, names) for split, names in wanted.items() if names}
     missing = [split for split in ("train", "dev") if split not in parts]

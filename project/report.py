@@ -175,10 +175,10 @@ def _beside_papers(
             theirs += table["rows"].get(treebank, [None] * len(table["columns"]))
         if all(value is None for value in ours):
             continue
-        known = any(value is not None for value in theirs)
+        has_papers = any(value is not None for value in theirs)
         same = tag is None or run.treebank.get("tag") == tag
-        body.append((run.title + ("" if same or not known else " *"), *map(_number, [*ours, *theirs])))
-        if known and same:
+        body.append((run.title + ("" if same or not has_papers else " *"), *map(_number, [*ours, *theirs])))
+        if has_papers and same:
             numbers.setdefault(run.name.removeprefix(treebank), []).append([*ours, *theirs])
     for suffix, rows in numbers.items():
         if len(rows) > 1:

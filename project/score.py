@@ -62,11 +62,11 @@ def write_trees(model: Path, *, gold: Path, output: Path, **options: Any) -> Non
 def write_amrs(model: Path, *, gold: Path, output: Path) -> None:
     """Write and print Smatch and the scores of concepts, on gold words and sentences."""
     nlp = spacy.load(model)
-    found = nlp.evaluate(list(make_amr_corpus(gold)(nlp)))
+    result = nlp.evaluate(list(make_amr_corpus(gold)(nlp)))
     keys = {"precision": "p", "recall": "r", "f1": "f"}
     scores, rows = {}, []
     for name, prefix in AMR_SCORES.items():
-        scores[name] = {key: found[f"{prefix}_{letter}"] for key, letter in keys.items()}
+        scores[name] = {key: result[f"{prefix}_{letter}"] for key, letter in keys.items()}
         rows.append((name, *(f"{100 * value:.2f}" for value in scores[name].values())))
     write_json(output, scores)
     msg.divider(f"AMRs, from gold words and sentences: {output}")

@@ -151,34 +151,34 @@ class _Search:
 
     def add_exceptions(self) -> None:
         """Add exceptions for what is still cut in the wrong way, where they mend more than they spoil."""
-        found = _cores(self.wrong())
-        while found:
+        exceptions = _cores(self.wrong())
+        while exceptions:
             added = {}
-            for core, tokens in found.items():
+            for core, tokens in exceptions.items():
                 added[core] = [{ORTH: token} for token in tokens]
             changed = replace(self.rules, exceptions={**self.rules.exceptions, **added})
             errors = self.table.errors(changed.tokenizer(self.vocab), self.all_rows)
             gains = self.errors - errors
-            bad = self._without_gain(found, gains)
+            bad = self._without_gain(exceptions, gains)
             if not bad:
                 self.rules, self.errors = changed, errors
                 self._parts_of.clear()
                 self.longest = max(map(len, changed.exceptions), default=0)
                 return
-            found = {core: tokens for core, tokens in found.items() if core not in bad}
+            exceptions = {core: tokens for core, tokens in exceptions.items() if core not in bad}
 
-    def _without_gain(self, found: dict[str, Chunk], gains: IntArray) -> set[str]:
+    def _without_gain(self, exceptions: dict[str, Chunk], gains: IntArray) -> set[str]:
         """Return the exceptions that mend nothing in all the chunks that contain them."""
         total: defaultdict[str, int] = defaultdict(int)
-        lengths = sorted({len(core) for core in found})
+        lengths = sorted({len(core) for core in exceptions})
         for row in np.flatnonzero(gains).tolist():
             text, gain = self.table.texts[row], int(gains[row])
             inside: set[str] = set()
             for n in lengths:
                 inside.update(text[i : i + n] for i in range(len(text) - n + 1))
-            for core in inside & found.keys():
+            for core in inside & exceptions.keys():
                 total[core] += gain
-        return {core for core in found if total[core] <= 0}
+        return {core for core in exceptions if total[core] <= 0}
 
     def _rows_with(self, change: Change, rows: IntArray) -> IntArray:
         search, texts = re.compile(change.trigger).search, self.table.texts

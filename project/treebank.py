@@ -197,8 +197,8 @@ def verify(folder: Path, *, checksums: Path) -> None:
     for line in lines:
         digest, name = line.split("  ", 1)
         expected[name] = digest
-    found = _digests(folder)
-    differ = sorted(name for name in {*expected, *found} if expected.get(name) != found.get(name))
+    actual = _digests(folder)
+    differ = sorted(name for name in {*expected, *actual} if expected.get(name) != actual.get(name))
     if differ:
         raise SystemExit(
             f"SHA-256 differs from {checksums}: {', '.join(differ)}. Expected the files of the first "
@@ -331,15 +331,15 @@ def _concatenate(paths: Sequence[Path], target: Path) -> None:
 
 
 def _files_at(path: Path) -> list[Path]:
-    found = [path]
+    files = [path]
     if path.is_dir():
-        found = sorted((p for p in path.iterdir() if p.suffix in TREEBANK_SUFFIXES), key=_natural_order)
-    if not found or not found[0].is_file() or found[0].suffix not in TREEBANK_SUFFIXES:
+        files = sorted((p for p in path.iterdir() if p.suffix in TREEBANK_SUFFIXES), key=_natural_order)
+    if not files or not files[0].is_file() or files[0].suffix not in TREEBANK_SUFFIXES:
         expected = ", ".join(TREEBANK_SUFFIXES)
         raise SystemExit(
             f"There is no treebank at {path}. Expected a file, or a folder of files: {expected}."
         )
-    return found
+    return files
 
 
 def _write_conllu(paths: Sequence[Path], target: Path) -> None:

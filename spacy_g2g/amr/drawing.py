@@ -51,16 +51,16 @@ def _lines(tree: AmrTree) -> list[tuple[str, list[Triple]]]:
     edges = list(tree_edges(tree))
     definitions = [edge for edge in edges if edge.role == "/"]
     nodes = {edge.variable: node for node, edge in enumerate(definitions)}
-    found: list[list[Triple]] = [[(nodes[tree[0]], "top", "top")]]
+    triples: list[list[Triple]] = [[(nodes[tree[0]], "top", "top")]]
     for edge in edges:
         if edge.role == "/":
             # The concept comes first in its tree: it stands on the line that introduces the tree.
             node = nodes[edge.variable]
-            found[-1].append((node, "/", concepts[node]))
+            triples[-1].append((node, "/", concepts[node]))
         else:
             triple = find_triple(edge, nodes) if edge.role != "wiki" else None
-            found.append([triple] if triple else [])
-    return list(zip(format_penman(tree).split("\n"), found, strict=True))
+            triples.append([triple] if triple else [])
+    return list(zip(format_penman(tree).split("\n"), triples, strict=True))
 
 
 def _mark(tree: AmrTree, mapping: list[int], others: Triples) -> str:

@@ -154,16 +154,16 @@ class GraphSelfAttention(RelationTables):
         terms = None
         if geometry.edges is not None:
             terms = _edge_terms(geometry.edges, geometry.at_edges, tables, (size, batch, n, n_keys))
-        of_distances = None
+        distance_terms = None
         if self.distances is not None and geometry.distances is not None:
-            of_distances = self.distances(geometry.distances, self.qkv, self.scale)
+            distance_terms = self.distances(geometry.distances, self.qkv, self.scale)
         parts = [part.permute(2, 0, 1, 3).split(size) for part in (q, k, v)]  # type: ignore[no-untyped-call]
         outputs: list[Tensor] = []
         for q, k, v in zip(*parts, strict=True):
             q = (q * self.scale).contiguous()
             scores = q @ k.transpose(2, 3)
-            if of_distances is not None:
-                of_distances.add_to_scores(scores, q=q, k=k, first=size * len(outputs))
+            if distance_terms is not None:
+                distance_terms.add_to_scores(scores, q=q, k=k, first=size * len(outputs))
             if terms is not None:
                 terms.add_to_scores(scores, q=q)
             if visible is not None:

@@ -131,11 +131,11 @@ class BiaffineScorer(nn.Module):
         weight = self.label_weight.to(heads.dtype).flatten(0, 1)
         scores = dependents.new_empty(len(dependents), self.n_labels)
         for part in range(0, len(counts), LABELED_AT_ONCE["cpu"]):
-            of_part = slice(part, part + LABELED_AT_ONCE["cpu"])
+            block = slice(part, part + LABELED_AT_ONCE["cpu"])
             places = torch.arange(int(counts[part]))
-            is_arc = places < counts[of_part, None]
-            members = arcs[torch.where(is_arc, starts[of_part, None] + places, 0)]
-            mixed = F.linear(heads[of_part], weight)[: len(is_arc)].view(len(is_arc), -1, self.n_labels)
+            is_arc = places < counts[block, None]
+            members = arcs[torch.where(is_arc, starts[block, None] + places, 0)]
+            mixed = F.linear(heads[block], weight)[: len(is_arc)].view(len(is_arc), -1, self.n_labels)
             with torch.autocast("cpu", enabled=False):  # scores are 32-bit floats
                 found = dependents[members] @ mixed.float()
             scores[members[is_arc]] = found[is_arc]

@@ -20,7 +20,7 @@ class Edges(NamedTuple):
     key: LongTensor
     relation: LongTensor
 
-    def of_queries(self, places: Tensor) -> Edges:
+    def for_queries(self, places: Tensor) -> Edges:
         """Return the edges of some queries, renumbered.
 
         places: Positions of the queries in each sentence, int [batch, queries]; a position may repeat.

@@ -165,7 +165,7 @@ class GraphEncoder(nn.Module):
             rows = x if geometry.mask is None else geometry.mask
             geometry = geometry._replace(distances=self.distances(rows.shape[1]))
         kinds = [self.config.is_local(i) for i in range(len(self.layers))]
-        geometries = {kind: geometry.of_layers(self.config, x, is_local=kind) for kind in set(kinds)}
+        geometries = {kind: geometry.for_layers(self.config, x, is_local=kind) for kind in set(kinds)}
         tables = self.tables if tables is None else tables
         for i, (layer, kind) in enumerate(zip(self.layers, kinds, strict=True)):
             places = geometries[kind]

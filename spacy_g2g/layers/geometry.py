@@ -43,9 +43,9 @@ class Geometry(NamedTuple):
 
     def reading(self, places: Tensor) -> Geometry:
         """Return the geometry of a layer that computes the output of some positions alone."""
-        return self._replace(read=places, edges=self.edges and self.edges.of_queries(places))
+        return self._replace(read=places, edges=self.edges and self.edges.for_queries(places))
 
-    def of_layers(self, config: EncoderConfig, x: Tensor, *, is_local: bool) -> Geometry:
+    def for_layers(self, config: EncoderConfig, x: Tensor, *, is_local: bool) -> Geometry:
         """Add rotary positions and a window to the geometry of a batch.
 
         x: Vectors of the positions, [batch, n, width], or [positions, width] if they are packed.
@@ -61,14 +61,14 @@ class Geometry(NamedTuple):
         at_edges = None if edges is None else rotation.take(edges.query)
         if self.packing is not None:
             rotation = rotation.take(self.packing.places % n)
-        found = self._replace(rotation=rotation, at_edges=at_edges)
+        rotated = self._replace(rotation=rotation, at_edges=at_edges)
         if not is_local or n <= rotary.window + 1:
-            return found
+            return rotated
         mask = (
             torch.ones(rows.shape[:2], dtype=torch.bool, device=x.device) if self.mask is None else self.mask
         )
         window = Window.of(mask, rotary.window, edges, config.head_width, base)
-        return found._replace(window=window, edges=window.edges)
+        return rotated._replace(window=window, edges=window.edges)
 
 
 #: Rows that are neither padded nor packed, without a graph.

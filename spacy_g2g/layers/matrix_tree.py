@@ -136,8 +136,8 @@ def _outside(first: Tensor, first_roots: Tensor, weights: Tensor, log_roots: Ten
         share = row / total
         inner = by_weight[:, :k, :k]
         by_root[:, k] = (by_root[:, :k] + column.log()).logsumexp(1) - total[:, 0].log()
-        of_root = (by_root[:, :k] + (log_roots[:, k] - total[:, 0].log())[:, None]).exp()
-        by_weight[:, :k, k] = (inner @ share[:, :, None])[..., 0] + of_root
+        root_share = (by_root[:, :k] + (log_roots[:, k] - total[:, 0].log())[:, None]).exp()
+        by_weight[:, :k, k] = (inner @ share[:, :, None])[..., 0] + root_share
         by_row = (column[:, None] @ inner)[:, 0]
         is_root = (log_roots[:, k] + by_root[:, k]).exp()
         rest = 1.0 - is_root - (by_row * share).sum(1)

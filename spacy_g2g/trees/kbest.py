@@ -50,11 +50,11 @@ def best_trees(
     allowed[np.arange(n), np.arange(1, n + 1)] = -np.inf
     for words in subtrees:
         allowed[np.ix_(~words[1:], words)] = -np.inf
-    found = None if subtrees else near_trees(allowed, k)
-    if found is None:
+    trees = None if subtrees else near_trees(allowed, k)
+    if trees is None:
         sentence = np.arange(n + 1) > 0
-        found = _TreeSearch(allowed, k, [sentence, *subtrees]).run()
-    heads = np.array(found, dtype=np.int64).reshape(-1, n)
+        trees = _TreeSearch(allowed, k, [sentence, *subtrees]).run()
+    heads = np.array(trees, dtype=np.int64).reshape(-1, n)
     totals: DoubleArray = allowed[np.arange(n), heads].sum(axis=1)
     order = np.argsort(-totals, kind="stable")
     return heads[order], totals[order]
@@ -71,35 +71,35 @@ def near_trees(scores: DoubleArray, k: int) -> list[list[int]] | None:
     best = scores.argmax(axis=1)
     heads = best.tolist()
     above = [0, *heads]
-    of_best = scores[np.arange(n), best]
-    if heads.count(0) != 1 or of_best.min() == -np.inf:
+    best_scores = scores[np.arange(n), best]
+    if heads.count(0) != 1 or best_scores.min() == -np.inf:
         return None
     if not all(_reaches_root(word, above, n) for word in range(1, n + 1)):
         return None
-    found = [heads]
+    trees = [heads]
     if k == 1:
-        return found
-    losses = of_best[:, None] - scores
+        return trees
+    losses = best_scores[:, None] - scores
     losses[np.arange(n), best] = np.inf
     order = losses.ravel().argsort(kind="stable")[: np.isfinite(losses).sum()]
     sums: list[float] = losses.ravel()[order].tolist()
     arcs = [divmod(arc, n + 1) for arc in order.tolist()]
     queue: list[tuple[float, tuple[int, ...]]] = [(sums[0], (0,))] if sums else []
     for _ in range(MIN_SETS + SETS_PER_TREE * k):
-        if not queue or len(found) == k:
-            return found
+        if not queue or len(trees) == k:
+            return trees
         loss, chosen = heapq.heappop(queue)
         last = chosen[-1]
-        is_set = _change([arcs[i] for i in chosen], heads, found)
+        is_set = _change([arcs[i] for i in chosen], heads, trees)
         if last + 1 < len(arcs):
             more = loss + sums[last + 1]
             heapq.heappush(queue, (more - sums[last], (*chosen[:-1], last + 1)))
             if is_set:
                 heapq.heappush(queue, (more, (*chosen, last + 1)))
-    return found if not queue or len(found) == k else None
+    return trees if not queue or len(trees) == k else None
 
 
-def _change(arcs: list[tuple[int, int]], heads: list[int], found: list[list[int]]) -> bool:
+def _change(arcs: list[tuple[int, int]], heads: list[int], trees: list[list[int]]) -> bool:
     """Add a tree with changed arcs to the trees, if it is a tree. Returns False if a word gets two heads."""
     words = {word for word, _ in arcs}
     if len(words) < len(arcs):
@@ -109,7 +109,7 @@ def _change(arcs: list[tuple[int, int]], heads: list[int], found: list[list[int]
         changed[word] = head
     above = [0, *changed]
     if changed.count(0) == 1 and all(_reaches_root(word + 1, above, len(heads)) for word in words):
-        found.append(changed)
+        trees.append(changed)
     return True
 
 

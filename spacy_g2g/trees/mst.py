@@ -120,8 +120,8 @@ class Contraction:
         """Contract a cycle to a node. The score of an arc into it is the gain of breaking the cycle there."""
         node = len(self._node_of) + len(self._node_of_before)
         self._node_of_before.append(self._node_of.copy())
-        kept = self._scores[cycle, self._arc_head[cycle]]
-        gains = self._scores[cycle] - kept[:, None]
+        cycle_scores = self._scores[cycle, self._arc_head[cycle]]
+        gains = self._scores[cycle] - cycle_scores[:, None]
         broken = gains.argmax(axis=0)
         columns = np.arange(gains.shape[1])
         in_cycle = np.zeros(len(self._scores), dtype=bool)

@@ -115,8 +115,8 @@ def non_projective_arcs(heads: ArrayLike) -> BoolArray:
     outside = np.pad(np.cumsum(~descends, axis=1, dtype=np.int32), ((0, 0), (1, 0)))
     first, last = np.minimum(parents, places), np.maximum(parents, places)
     is_over = outside[parents, last] > outside[parents, np.minimum(first + 1, last)]
-    found: BoolArray = (is_over & (pointers > 0))[1:]
-    return found
+    is_crossed: BoolArray = (is_over & (pointers > 0))[1:]
+    return is_crossed
 
 
 def ends(pointers: IntArray) -> IntArray:

@@ -112,7 +112,7 @@ def test_geometry_equals_the_textbook_in_values_and_gradients(
     x = torch.randn(3, N, WIDTH, requires_grad=True)
     edges = EDGES if with_graph else None
     config = replace(CONFIG, rotary=Rotary(base, base, window=reach) if base else None)
-    geometry = Geometry(MASK, edges).of_layers(config, x, is_local=reach > 0)
+    geometry = Geometry(MASK, edges).for_layers(config, x, is_local=reach > 0)
     expected = textbook(module, x, base, reach, edges)
     found = module(x, geometry)
     torch.testing.assert_close(found[MASK], expected[MASK], **CLOSE)
@@ -159,7 +159,7 @@ def test_relation_is_read_alike_at_any_distance() -> None:
     outputs = []
     for key in (1, 2, 20):
         edges = Edges(*torch.tensor([[0, 0, key, 3]]).T)
-        geometry = Geometry(edges=edges).of_layers(CONFIG, x, is_local=False)
+        geometry = Geometry(edges=edges).for_layers(CONFIG, x, is_local=False)
         outputs.append(module(x, geometry)[0, 0])
     torch.testing.assert_close(outputs[0], outputs[1])
     torch.testing.assert_close(outputs[0], outputs[2])
@@ -176,7 +176,7 @@ def test_local_attention_needs_memory_linear_in_the_length() -> None:
     module = nn.Module.train(random_module(attention_dropout=0.1))
     x = torch.randn(1, n, WIDTH, requires_grad=True)
     config = replace(CONFIG, rotary=Rotary(160.0, 10.0, window=reach))
-    geometry = Geometry().of_layers(config, x, is_local=True)
+    geometry = Geometry().for_layers(config, x, is_local=True)
     with torch.autograd.graph.saved_tensors_hooks(note_size, lambda tensor: tensor):
         module(x, geometry)
     assert N_HEADS * n * n / 8 > max(sizes) > n * WIDTH

@@ -66,7 +66,7 @@ def learnable(swap: bool) -> list[int]:
     return [
         i
         for i, tree in enumerate(GOLD)
-        if can_learn(tree.heads[None], np.array([len(tree.heads)]), swap).all()
+        if can_learn(tree.heads[None], n_words=np.array([len(tree.heads)]), swap=swap).all()
     ]
 
 

@@ -22,9 +22,9 @@ def best_mapping(a: Triples, *, b: Triples, restarts: int = RESTARTS, seed: int 
     restarts: Random starts after the first ones, which go by equal concepts.
     seed: Seed of the random starts.
     """
-    best, found = 0, [NO_NODE] * len(a.concepts)
+    best, best_found = 0, [NO_NODE] * len(a.concepts)
     if not a.concepts or not b.concepts:
-        return best, found
+        return best, best_found
     search = _MappingSearch(a, b)
     rng = np.random.default_rng(seed)
     for start in range(len(FIRST_ROUNDS) + restarts):
@@ -32,11 +32,11 @@ def best_mapping(a: Triples, *, b: Triples, restarts: int = RESTARTS, seed: int 
         mapping = search.random_mapping(rng) if is_random else search.first_mapping(FIRST_ROUNDS[start])
         n_matched, mapping = search.climb(mapping)
         if n_matched > best:
-            best, found = n_matched, mapping.tolist()
+            best, best_found = n_matched, mapping.tolist()
         # No mapping can match more.
         if best == min(a.size, b.size):
             break
-    return best, found
+    return best, best_found
 
 
 class _MappingSearch:

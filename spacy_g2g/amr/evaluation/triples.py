@@ -38,18 +38,18 @@ def to_triples(tree: AmrTree, *, wiki: bool = False) -> Triples:
     edges = [edge for edge in tree_edges(tree) if wiki or edge.role != "wiki"]
     concepts = {edge.variable: edge.target for edge in edges if edge.role == "/"}
     nodes = {variable: node for node, variable in enumerate(concepts)}
-    found = Triples([_normal(concept) for concept in concepts.values()], Counter(), Counter())
-    found.constants[nodes[tree[0]], "top", "top"] += 1
+    triples = Triples([_normal(concept) for concept in concepts.values()], Counter(), Counter())
+    triples.constants[nodes[tree[0]], "top", "top"] += 1
     for edge in edges:
         triple = find_triple(edge, nodes) if edge.role != "/" else None
         if triple is None:
             continue
         source, role, target = triple
         if isinstance(target, int):
-            found.edges[source, role, target] += 1
+            triples.edges[source, role, target] += 1
         else:
-            found.constants[source, role, target] += 1
-    return found
+            triples.constants[source, role, target] += 1
+    return triples
 
 
 def find_triple(edge: TreeEdge, nodes: Mapping[str, int]) -> Triple | None:

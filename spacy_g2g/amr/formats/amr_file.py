@@ -113,16 +113,16 @@ def write_amrs(amrs: Iterable[tuple[Mapping[str, str], str]]) -> Iterator[str]:
 
 def read_metadata(comments: Iterable[str]) -> dict[str, str]:
     """Read the metadata of comments such as ``# ::id a.1 ::date 2012``. The first value of a key counts."""
-    found: dict[str, str] = {}
+    metadata: dict[str, str] = {}
     for comment in comments:
         matches = list(_KEY.finditer(comment))
         if matches and matches[0][1] in TEXT_KEYS:
-            found.setdefault(matches[0][1], comment[matches[0].end() :].strip())
+            metadata.setdefault(matches[0][1], comment[matches[0].end() :].strip())
             continue
         ends = [*(match.start() for match in matches[1:]), len(comment)]
         for match, end in zip(matches, ends, strict=False):
-            found.setdefault(match[1], comment[match.end() : end].strip())
-    return found
+            metadata.setdefault(match[1], comment[match.end() : end].strip())
+    return metadata
 
 
 def select_ids(ids: Iterable[str] | None) -> Callable[[str], bool]:

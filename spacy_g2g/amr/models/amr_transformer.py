@@ -88,8 +88,8 @@ class AmrMachines(ActionMachines):
 
     def valid(self, rows: IntArray) -> BoolArray:
         """Return the valid actions of some states, bool [rows, actions]."""
-        found = [self.table.valid_actions(self.states[row], self.choices[row]) for row in rows.tolist()]
-        return np.stack(found)
+        valid = [self.table.valid_actions(self.states[row], self.choices[row]) for row in rows.tolist()]
+        return np.stack(valid)
 
     def positions(self, rows: IntArray) -> tuple[IntArray, IntArray]:
         """Return the positions of ROOT and words in some states, int [rows, width] each."""
@@ -152,14 +152,14 @@ class AmrTransformer(ActionNetwork):
             states = [self.table.begin(sentence) for sentence in sentences]
             choices = [self.table.word_choices(sentence) for sentence in sentences]
             machines = AmrMachines(self.table, states, choices, width)
-            found = self.parser.search(
+            beam = self.parser.search(
                 memory[part, :width],
                 None if mask is None else mask[part, :width],
                 machines,
                 self.length_penalty,
             )
             for state, total, coverage in zip(
-                found.machines.states, found.totals.tolist(), batch.coverages[part], strict=True
+                beam.machines.states, beam.totals.tolist(), batch.coverages[part], strict=True
             ):
                 graph = build_graph(state)
                 parses.append(

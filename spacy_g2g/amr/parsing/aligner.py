@@ -86,8 +86,10 @@ class _Placement:
         rules = AlignRules(self.sentence)
         for rule in (rules.sure_words, rules.prefix_words):
             open_ = (node for node, word in enumerate(self.words) if word == NO_WORD)
-            found = {node: rule(self.graph.labels[node]) for node in open_ if node not in self._modifiers}
-            self._resolve({node: words for node, words in found.items() if words})
+            candidates = {
+                node: rule(self.graph.labels[node]) for node in open_ if node not in self._modifiers
+            }
+            self._resolve({node: words for node, words in candidates.items() if words})
         self._place_structure()
 
     def run_translations(self, translations: dict[tuple[str, str], float]) -> None:
@@ -126,9 +128,9 @@ class _Placement:
         self.words[node] = word
         self._used[word] += 1
 
-    def _resolve(self, found: dict[int, list[int]]) -> None:
+    def _resolve(self, candidates: dict[int, list[int]]) -> None:
         """Choose a word for each node: first if it has one candidate, then beside placed nodes."""
-        left = dict(sorted(found.items(), key=lambda item: (len(item[1]) > 1, item[0])))
+        left = dict(sorted(candidates.items(), key=lambda item: (len(item[1]) > 1, item[0])))
         while left:
             node = next(iter(left))
             if len(left[node]) > 1:

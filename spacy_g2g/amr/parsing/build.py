@@ -64,9 +64,9 @@ def _count_edges(graph: AmrGraph) -> tuple[Counter[int], Counter[int]]:
 def _drop_lonely(graph: AmrGraph) -> None:
     """Remove nodes without an edge, except the top."""
     neighbors = graph.neighbors()
-    kept = [node for node in range(len(graph.labels)) if neighbors[node] or node == graph.top]
-    new = {node: index for index, node in enumerate(kept)}
-    graph.labels = [graph.labels[node] for node in kept]
+    nodes = [node for node in range(len(graph.labels)) if neighbors[node] or node == graph.top]
+    new = {node: index for index, node in enumerate(nodes)}
+    graph.labels = [graph.labels[node] for node in nodes]
     graph.edges = [Edge(new[source], role, new[target]) for source, role, target in graph.edges]
     graph.top = new[graph.top]
 

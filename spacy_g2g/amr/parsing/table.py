@@ -60,7 +60,7 @@ class AmrActions:
         kinds = np.array([action.kind for action in self.actions])
         # Number of the plain action of each kind.
         self._plain = {action.kind: self._ids[action] for action in PLAIN_ACTIONS}
-        self._of_kind = {kind: np.flatnonzero(kinds == kind) for kind in ActionKind}
+        self._ids_by_kind = {kind: np.flatnonzero(kinds == kind) for kind in ActionKind}
         self._seen_ids: dict[str, IntArray] = {}
         for key, labels in self.seen.items():
             ids = [self._ids[AmrAction(ActionKind.PRED, label)] for label in labels]
@@ -130,7 +130,7 @@ class AmrActions:
             copies = [
                 self._plain[kind] for kind in COPIES if copied_label(kind, form, lemma=lemma) is not None
             ]
-            labels = self._of_kind[ActionKind.PRED]
+            labels = self._ids_by_kind[ActionKind.PRED]
             if self.candidates != "vocab":
                 labels = self._seen_ids.get(_key(sentence, position, self.candidates), labels[:0])
             choices.append(np.concatenate([np.array(copies, dtype=np.int64), labels]))
@@ -197,7 +197,7 @@ class AmrActions:
         if second is not None and state.labels[second] is not None:
             kinds += [ActionKind.LA, ActionKind.RA]
         for kind in kinds:
-            valid[self._of_kind[kind]] = True
+            valid[self._ids_by_kind[kind]] = True
         there = [
             AmrAction(ActionKind.DEPENDENT, *constant) for item, *constant in state.constants if item == top
         ]

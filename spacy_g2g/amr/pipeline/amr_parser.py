@@ -123,12 +123,12 @@ class AmrParser(ParserPipe):
         scheme = self._known_scheme
         if text is None:
             return scheme.table.replay(sentence, [])
-        found = self._replays.get((sentence, text))
-        if found is None:
+        replay = self._replays.get((sentence, text))
+        if replay is None:
             graph = gold_graph(text, sentence.forms, name=self.name, wiki=self.wiki)
-            found = scheme.replay(graph, sentence)
-            self._replays[sentence, text] = found
-        return found
+            replay = scheme.replay(graph, sentence)
+            self._replays[sentence, text] = replay
+        return replay
 
     def initialize(
         self,
@@ -170,9 +170,9 @@ class AmrParser(ParserPipe):
     def _warn_settings(self) -> None:
         """Warn of settings that differ from the scheme's."""
         learned = self._known_scheme.learned_settings
-        given = {name: getattr(self, name) for name in learned}
-        if given != learned:
-            warnings.warn(Warnings.W1004.format(name=self.name, given=given, learned=learned), stacklevel=3)
+        current = {name: getattr(self, name) for name in learned}
+        if current != learned:
+            warnings.warn(Warnings.W1004.format(name=self.name, given=current, learned=learned), stacklevel=3)
 
     @property
     def _known_scheme(self) -> AmrScheme:

@@ -51,9 +51,9 @@ def read_training_data(
         if settings.lemma_source == "token" and nlp is not None:
             docs = annotate(docs, nlp, name)
         n_graphs += sum(len(get_amrs(example.reference) or ()) for example in batch)
-        of_batch = read_amr_sentences(docs, segmentation, settings.lemma_source)
-        sentences += of_batch
-        for sentence, text in zip(of_batch, gold_texts(batch, segmentation), strict=True):
+        batch_sentences = read_amr_sentences(docs, segmentation, settings.lemma_source)
+        sentences += batch_sentences
+        for sentence, text in zip(batch_sentences, gold_texts(batch, segmentation), strict=True):
             if text is not None:
                 graph = gold_graph(text, sentence.forms, name=name, wiki=settings.wiki)
                 graphs.append((graph, sentence))
@@ -101,8 +101,8 @@ def gold_texts(examples: Sequence[Example], segmentation: Segmentation) -> Itera
     spans: list[list[tuple[int, int]]] = [[] for _ in examples]
     for doc, words in segmentation.word_places():
         spans[doc].append((words[0], words[-1] + 1))
-    for example, of_doc in zip(examples, spans, strict=True):
-        yield from gold_amrs(example, of_doc)
+    for example, doc_spans in zip(examples, spans, strict=True):
+        yield from gold_amrs(example, doc_spans)
 
 
 def gold_graph(text: str, words: Sequence[str], *, name: str, wiki: Wiki) -> AmrGraph:

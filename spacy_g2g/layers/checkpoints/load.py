@@ -114,10 +114,10 @@ def load_weights(encoder: GraphEncoder, weights: dict[str, Tensor]) -> None:
     Raises RuntimeError for weights that are missing, unknown or of another shape.
     """
     own = encoder.state_dict()
-    kept = {name: weight for name, weight in own.items() if ".relation_" in name}
+    relations = {name: weight for name, weight in own.items() if ".relation_" in name}
     name = "embeddings.pieces.weight"
     pieces = torch.cat([weights[name], own[name][len(weights[name]) :]])
-    encoder.load_state_dict({**kept, **weights, name: pieces})
+    encoder.load_state_dict({**relations, **weights, name: pieces})
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -73,12 +73,14 @@ class Composition(nn.Module):
         arcs: int [n], the row of each head's dependent; -1 for no new dependent.
         Returns float [n, width], the new vectors of the heads.
         """
-        of_heads, of_others = parts
+        head_weight, other_weight = parts
         others = torch.cat([self.no_dependent.to(dependents.dtype)[None], dependents])
         relations = F.pad(relations, (1, 0), value=NO_RELATION)  # type: ignore[assignment]
         others = torch.cat([others, self.relations(relations)], 1)
-        terms = F.linear(others, of_others)
-        return heads + self.scale * torch.tanh(F.linear(heads, of_heads, self.linear.bias) + terms[arcs + 1])
+        terms = F.linear(others, other_weight)
+        return heads + self.scale * torch.tanh(
+            F.linear(heads, head_weight, self.linear.bias) + terms[arcs + 1]
+        )
 
     def resize(self, n_labels: int) -> None:
         """Add labels behind the present ones."""

@@ -205,10 +205,10 @@ class StateDecoder(nn.Module):
         everything = None if mask is None else mask[:, None, None, :]
         if not self.config.views:
             return VisibleMask(everything, None, None)
-        of_views = [getattr(positions, view.removesuffix(TOP2)) for view in self.config.views]
+        viewed = [getattr(positions, view.removesuffix(TOP2)) for view in self.config.views]
         is_there = [
             (p >= 0) & (p < 2) if view.endswith(TOP2) else p >= 0
-            for view, p in zip(self.config.views, of_views, strict=True)
+            for view, p in zip(self.config.views, viewed, strict=True)
         ]
         tied = torch.stack(is_there, dim=1)
         has_any = tied.any(-1, keepdim=True)
@@ -220,5 +220,5 @@ class StateDecoder(nn.Module):
         has_any = F.pad(has_any, (0, 0, 0, 0, 0, n_free), value=True)
         indices = None
         if self.config.with_positions:
-            indices = torch.stack(of_views, 1).long().clamp(0, N_POSITIONS - 1)
+            indices = torch.stack(viewed, 1).long().clamp(0, N_POSITIONS - 1)
         return VisibleMask(visible, has_any, indices)

@@ -90,8 +90,8 @@ class StateAttention(nn.Module):
         if len(self.first_rows):
             rows = self.first_rows[:, None]
             table = sinusoids(rows + torch.arange(N_POSITIONS, device=memory.device), width)
-            of_heads = self.keys_values.weight[:width].view(self.n_heads, self.head_width, width)
-            position_keys = table.to(keys.dtype) @ of_heads[: len(rows)].transpose(1, 2).to(keys.dtype)
+            head_weight = self.keys_values.weight[:width].view(self.n_heads, self.head_width, width)
+            position_keys = table.to(keys.dtype) @ head_weight[: len(rows)].transpose(1, 2).to(keys.dtype)
         return Memory(keys, values, position_keys)
 
     def forward(self, x: Tensor, memory: Memory, seen: VisibleMask) -> Tensor:
@@ -111,8 +111,8 @@ class StateAttention(nn.Module):
     def _position_terms(self, q: Tensor, position_keys: Tensor, positions: Tensor) -> Tensor:
         """Compute what positions add to the scores, [batch, heads, steps, sources]; 0 for free heads."""
         n_tied = len(position_keys)
-        of_positions = q[:, :n_tied] @ position_keys.transpose(1, 2) * self.head_width**-0.5
-        terms = of_positions.gather(3, positions)
+        position_scores = q[:, :n_tied] @ position_keys.transpose(1, 2) * self.head_width**-0.5
+        terms = position_scores.gather(3, positions)
         return F.pad(terms, (0, 0, 0, 0, 0, self.n_heads - n_tied))
 
 

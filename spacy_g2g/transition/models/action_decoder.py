@@ -207,8 +207,8 @@ class ActionTransformer(nn.Module):
         best = best.masked_fill(~allowed.gather(1, ids), -torch.inf)
         group_probs = best.exp()
         if self.groups is not None:
-            of_groups = torch.zeros_like(log_probs).index_add_(1, self.groups, log_probs.exp())
-            group_probs = of_groups.gather(1, self.groups[ids])
+            group_sums = torch.zeros_like(log_probs).index_add_(1, self.groups, log_probs.exp())
+            group_probs = group_sums.gather(1, self.groups[ids])
         # One transfer for all: ids are small enough for a float.
         table = torch.cat([best, ids.to(best.dtype), group_probs], 1).cpu().numpy()
         log_probs_, ids_, groups = np.split(table, 3, axis=1)

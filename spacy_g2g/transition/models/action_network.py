@@ -75,15 +75,15 @@ class ActionNetwork(Network[Batch]):
         """Return the vectors of words. Vectors of sentences seen before are kept."""
         keys = _sentence_keys(batch)
         new = np.array([i for i, key in enumerate(keys) if key not in self._kept], dtype=np.int64)
-        found = [self._kept.get(key) for key in keys]
+        vectors_of = [self._kept.get(key) for key in keys]
         if len(new):
             vectors = self.encode(batch.take(new))[:, 1:].cpu()
-            for i, of_sentence in zip(new.tolist(), vectors, strict=True):
-                words = found[i] = of_sentence[: batch.n_words[i]]
+            for i, sentence_vectors in zip(new.tolist(), vectors, strict=True):
+                words = vectors_of[i] = sentence_vectors[: batch.n_words[i]]
                 if self._n_kept + len(words) <= MAX_KEPT_WORDS:
                     self._kept[keys[i]] = words.clone()
                     self._n_kept += len(words)
-        padded = pad_sequence([words for words in found if words is not None], batch_first=True)
+        padded = pad_sequence([words for words in vectors_of if words is not None], batch_first=True)
         return padded.to(self.device, non_blocking=True)
 
 

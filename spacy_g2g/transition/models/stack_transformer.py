@@ -69,8 +69,10 @@ class StackTransformer(ActionNetwork):
         old = self.actions
         self.actions = ArcActions(n_labels, swap=old.swap, n_shifts=old.n_shifts)
         # A new label begins as the mean of the other labels, so it scores below the best of them.
-        of_arcs = (np.arange(len(old)) >= old.first_arc) & (self.actions.types[len(old) :, None] == old.types)
-        self.parser.resize(of_arcs)
+        same_kind = (np.arange(len(old)) >= old.first_arc) & (
+            self.actions.types[len(old) :, None] == old.types
+        )
+        self.parser.resize(same_kind)
         self.parser.set_groups(self.actions.types)
 
     @classmethod
@@ -123,6 +125,6 @@ class StackTransformer(ActionNetwork):
             n = int(n_words.max()) + 1
             machines = ArcMachines(self.actions, States.begin(n_words), shifts[part, :n])
             part_mask = None if mask is None else mask[part, :n]
-            found = self.parser.search(memory[part, :n], part_mask, machines)
-            parses += gold_trees.to_parses(found.machines, batch.coverages[part])
+            beam = self.parser.search(memory[part, :n], part_mask, machines)
+            parses += gold_trees.to_parses(beam.machines, batch.coverages[part])
         return parses

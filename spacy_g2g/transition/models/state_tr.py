@@ -221,8 +221,8 @@ class StateTr(TransitionNetwork):
         places: int [states, k].
         Returns float [states, k, width].
         """
-        of_words = np.take_along_axis(numbers, state_input.words % numbers.shape[1], axis=1)
-        vectors = words[self.tensor(of_words)]
+        word_numbers = np.take_along_axis(numbers, state_input.words % numbers.shape[1], axis=1)
+        vectors = words[self.tensor(word_numbers)]
         segments = self.tensor(state_input.segments)
         extra = self.segments(segments)
         if self.label_embeddings is not None:
@@ -262,10 +262,12 @@ class StateTr(TransitionNetwork):
         states, slots, *_ = samples.step
         scores, parts = [], self._split(states)
         for part in parts:
-            of_part = None if history is None else history[self.tensor(part)]
-            scores.append(self.score_states(words, numbers[part], states.take(part), slots[part], of_part))
+            part_history = None if history is None else history[self.tensor(part)]
+            scores.append(
+                self.score_states(words, numbers[part], states.take(part), slots[part], part_history)
+            )
         order = self.tensor(np.argsort(np.concatenate(parts)))
-        exist, relation = (torch.cat(of_parts)[order] for of_parts in zip(*scores, strict=True))
+        exist, relation = (torch.cat(part_scores)[order] for part_scores in zip(*scores, strict=True))
         return exist, relation
 
     def _split(self, states: States) -> list[IntArray]:
@@ -286,10 +288,10 @@ class StateTr(TransitionNetwork):
     def _compose_all(self, words: Tensor, samples: Samples, steps: Sequence[Step]) -> tuple[Tensor, IntArray]:
         """Compute the vectors of words at all steps; see ``score_states`` for what is returned."""
         numbers = _number(np.arange(len(words)), words.shape[1])
-        of_samples = numbers[samples.sentences]
+        sample_numbers = numbers[samples.sentences]
         vectors, first = [words.flatten(0, 1)], 0
         if self.composition is None:
-            return vectors[0], of_samples
+            return vectors[0], sample_numbers
         parts = self.composition.parts()
         for i, step in enumerate(steps[1:], start=1):
             heads, dependents, relations, arcs = _compositions(step.states, steps[i - 1], words.shape[1])
@@ -306,8 +308,8 @@ class StateTr(TransitionNetwork):
             new = self.tensor(relations), self.tensor(arcs)
             vectors.append(self.composition(parts, read_heads, read_dependents, *new))
             numbers.ravel()[heads] = first + np.arange(len(heads))
-            of_samples[samples.numbers == i] = numbers[samples.sentences[samples.numbers == i]]
-        return torch.cat(vectors), of_samples
+            sample_numbers[samples.numbers == i] = numbers[samples.sentences[samples.numbers == i]]
+        return torch.cat(vectors), sample_numbers
 
     def read(self, batch: PieceBatch) -> Reader:
         """Begin to decode."""

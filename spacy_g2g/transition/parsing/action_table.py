@@ -29,9 +29,9 @@ class ArcActions:
     def __init__(self, n_labels: int, *, swap: bool, n_shifts: int = 0) -> None:
         self.swap, self.n_shifts = swap, n_shifts
         self.root, self.first_arc = n_shifts + 2, n_shifts + 3
-        of_arcs = np.tile([int(Action.LEFT_ARC), int(Action.RIGHT_ARC)], n_labels - 1)
+        arc_types = np.tile([int(Action.LEFT_ARC), int(Action.RIGHT_ARC)], n_labels - 1)
         shifts = np.full(n_shifts + 1, int(Action.SHIFT))
-        self.types = np.concatenate([shifts, [Action.SWAP, Action.RIGHT_ARC], of_arcs]).astype(np.int64)
+        self.types = np.concatenate([shifts, [Action.SWAP, Action.RIGHT_ARC], arc_types]).astype(np.int64)
         none = np.full(n_shifts + 2, -1)
         self.labels = np.concatenate([none, [ROOT_LABEL], np.repeat(np.arange(1, n_labels), 2)])
 
@@ -127,8 +127,8 @@ def state_positions(states: States) -> tuple[IntArray, IntArray]:
     columns = np.arange(states.stack.shape[1])
     positions = np.full((2, *states.stack.shape), -1)
     parts = (states.stack, states.stack_sizes), (states.buffer, states.buffer_sizes)
-    for of_part, (words, sizes) in zip(positions, parts, strict=True):
+    for part_positions, (words, sizes) in zip(positions, parts, strict=True):
         depths = sizes[:, None] - 1 - columns[: words.shape[1]]
         rows, cells = np.nonzero(depths >= 0)
-        of_part[rows, words[rows, cells]] = depths[rows, cells]
+        part_positions[rows, words[rows, cells]] = depths[rows, cells]
     return positions[0], positions[1]

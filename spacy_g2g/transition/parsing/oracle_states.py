@@ -61,9 +61,9 @@ def oracle_steps(actions: IntArray, *, labels: IntArray, n_words: IntArray) -> I
     rows = np.arange(len(n_words))
     for column in actions.T:
         step = Step(states.take(rows), states.slots(), column, np.full_like(column, -1))
-        of_arcs = with_root[rows, np.maximum(step.dependents, 0)]
+        dependent_labels = with_root[rows, np.maximum(step.dependents, 0)]
         is_root = (step.dependents > 0) & (step.slots[:, S2] == 0)
-        step = step._replace(labels=np.where(is_root, ROOT_LABEL, of_arcs))
+        step = step._replace(labels=np.where(is_root, ROOT_LABEL, dependent_labels))
         yield step
         apply(states, step.actions, step.labels)
 
