@@ -19,7 +19,7 @@ from ..errors import Errors
 from ..formats.conllu import ConlluSentence, make_sentence
 from ..formats.misc import NO_SPACE, escape
 from ..formats.paragraphs import paragraphs
-from ..formats.rows import EMPTY_ROW, ConlluWord, Row
+from ..formats.rows import EMPTY_ROW, ConlluWord, join_row
 from .enhanced import arcs_of, deps_cell, own_enhanced, set_enhanced
 from .multiword import is_split, mark_words, multiword_tokens, word_forms
 from .source import (
@@ -303,7 +303,7 @@ def _sentence_from_tokens(
     forms: Forms of the words of the Doc.
     """
     ids = {word.i: i for i, word in enumerate(words, start=1)}
-    text, rows, inside = "", list[Row](), 0
+    text, rows, inside = "", list[str](), 0
     for word, head, arcs in zip(words, _head_ids(words, ids), arcs_of(words), strict=True):
         cells = [cell(word, head) for cell in _CELLS.values()]
         end = ends.get(word.i, 0)
@@ -311,15 +311,15 @@ def _sentence_from_tokens(
             inside = end
             id_, last = f"{ids[word.i]}-{ids[end - 1]}", word.doc[end - 1]
             form, misc = _one_line(word.doc[word.i : end].text), _spaces_misc(word, last)
-            rows.append(Row.join([id_, form, *["_"] * 7, misc]))
+            rows.append(join_row([id_, form, *["_"] * 7, misc]))
             text += form if NO_SPACE in misc else form + " "
         if word.i < inside:
             form, misc = _one_line(forms[word.i]) or "_", "_"
         else:
             form, misc = _one_line(word.text), _spaces_misc(word, word)
             text += form if NO_SPACE in misc else form + " "
-        rows.append(Row.join([str(ids[word.i]), form, *cells, deps_cell(arcs), misc]))
-    comments = [Row.join([f"# sent_id = {sent_id}"]), Row.join([f"# text = {text.rstrip()}"])]
+        rows.append(join_row([str(ids[word.i]), form, *cells, deps_cell(arcs), misc]))
+    comments = [f"# sent_id = {sent_id}\n", f"# text = {text.rstrip()}\n"]
     return make_sentence([*comments, *rows, EMPTY_ROW], source=f"Doc sentence {sent_id}")
 
 

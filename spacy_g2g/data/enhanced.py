@@ -16,7 +16,7 @@ from spacy.tokens import Doc, Token
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence
 from ..formats.graph import ROOT, Arc
-from ..formats.rows import COLUMNS, N_COLUMNS
+from ..formats.rows import COLUMNS, N_COLUMNS, split_row
 from .source import own_sentences
 from .token_records import fits, warn_of_other_tokens, with_tokens
 
@@ -30,8 +30,8 @@ def read_deps(sentence: ConlluSentence) -> list[list[Arc]]:
     """Return heads and labels of each word in the enhanced graph. Raises ValueError if a cell is broken."""
     if all(word.deps == "_" for word in sentence.words):
         return [[] for _ in sentence.words]
-    empty_nodes = [row.cells for row in sentence.rows if len(row.cells) == N_COLUMNS and "." in row.cells[0]]
-    cells = {node[0]: node[COLUMNS["deps"]] for node in empty_nodes}
+    rows = map(split_row, sentence.rows)
+    cells = {row[0]: row[COLUMNS["deps"]] for row in rows if len(row) == N_COLUMNS and "." in row[0]}
     cells |= {str(number): word.deps for number, word in enumerate(sentence.words, start=1)}
     arcs: dict[str, list[tuple[str, str]]] = {}
     for id_, cell in cells.items():

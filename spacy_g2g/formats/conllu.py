@@ -14,7 +14,18 @@ from typing import Literal, Union
 from ..errors import Errors
 from .conllx import CONLLX_SUFFIXES, conllu_lines
 from .graph import MISSING, Graph, universal
-from .rows import COLUMNS, EMPTY_ROW, ConlluWord, Row, SurfaceToken, location, make_word, parse_rows
+from .rows import (
+    COLUMNS,
+    EMPTY_ROW,
+    ConlluWord,
+    SurfaceToken,
+    join_row,
+    line_end,
+    location,
+    make_word,
+    parse_rows,
+    split_row,
+)
 
 Lines = Iterable[str | bytes]
 TreeCheck = Literal["any", "partial", "full"]
@@ -24,7 +35,7 @@ TreeCheck = Literal["any", "partial", "full"]
 class ConlluSentence:
     """Sentence with its rows, words and surface tokens.
 
-    rows: All lines, including the empty line at the end.
+    rows: All lines with their line ends, including the empty line at the end.
     words: Syntactic words.
     word_rows: Index of each word's row in ``rows``.
     tokens: Surface tokens, which cover all words.
@@ -32,7 +43,7 @@ class ConlluSentence:
     first_line: Number of the sentence's first line in the source, counted from 1.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[str, ...]
     words: tuple[ConlluWord, ...]
     word_rows: tuple[int, ...]
     tokens: tuple[SurfaceToken, ...]
@@ -40,12 +51,12 @@ class ConlluSentence:
     first_line: int = 1
 
     def __str__(self) -> str:
-        return "".join(map(str, self.rows))
+        return "".join(self.rows)
 
     @property
     def comments(self) -> list[str]:
         """Comment lines without line ends."""
-        return ["\t".join(row.cells) for row in self.rows if row.is_comment]
+        return [row.rstrip("\r\n") for row in self.rows if row.startswith("#")]
 
     def comment(self, name: str) -> str | None:
         """Return the value of the comment ``# name = value``; "" if it is empty, None without the comment."""
@@ -75,7 +86,7 @@ class ConlluSentence:
 
     def column(self, name: str) -> list[str]:
         """Return the cells of the words in a column (see ``COLUMNS``), as they are in the text."""
-        return [self.rows[place].cells[COLUMNS[name]] for place in self.word_rows]
+        return [split_row(self.rows[place])[COLUMNS[name]] for place in self.word_rows]
 
     def graph(self, *, subtypes: bool = True) -> Graph:
         """Return heads and labels of the words.
@@ -107,11 +118,12 @@ class ConlluSentence:
                 raise ValueError(Errors.E308.format(name=name, found=len(values), expected=len(self.words)))
         rows, words = [*self.rows], list[ConlluWord]()
         for i, place in enumerate(self.word_rows):
-            cells = [*rows[place].cells]
+            cells = split_row(rows[place])
             for name, values in columns.items():
                 cells[COLUMNS[name]] = values[i]
-            rows[place] = Row.join(cells, rows[place].end)
-            words.append(make_word(rows[place], source=self.source, line=self.first_line + place))
+            rows[place] = join_row(cells, end=line_end(rows[place]))
+            cells = split_row(rows[place])
+            words.append(make_word(cells, source=self.source, line=self.first_line + place))
         tokens = self.tokens
         if "misc" in columns:
             tokens = tuple(
@@ -127,7 +139,8 @@ class ConlluSentence:
 
         comments: Values by their names, each without line ends.
         """
-        added = [Row.join([f"# {name} = {value}"], self.rows[0].end) for name, value in comments.items()]
+        end = line_end(self.rows[0])
+        added = [f"# {name} = {value}{end}" for name, value in comments.items()]
         n = len(self.comments)
         rows = (*self.rows[:n], *added, *self.rows[n:])
         return dataclasses.replace(
@@ -140,14 +153,14 @@ class ConlluSentence:
         A multiword token has the columns of that of its words which is nearest to the root, and the
         dependents of all its words.
         """
-        rows, numbers = [Row.join([comment]) for comment in self.comments], {0: 0}
+        rows, numbers = [comment + "\n" for comment in self.comments], {0: 0}
         for number, token in enumerate(self.tokens, start=1):
             numbers |= dict.fromkeys(range(token.start, token.end + 1), number)
         for number, token in enumerate(self.tokens, start=1):
             word = min(self.words[token.start - 1 : token.end], key=self._depth)
             head = "_" if word.head is None else str(numbers[word.head])
             tags = (word.lemma, word.upos, word.xpos, word.feats)
-            rows.append(Row.join([str(number), token.form, *tags, head, word.deprel, "_", token.misc]))
+            rows.append(join_row([str(number), token.form, *tags, head, word.deprel, "_", token.misc]))
         return make_sentence([*rows, EMPTY_ROW], source=self.source, first_line=self.first_line)
 
     def attach_roots(self, trees: TreeCheck = "partial") -> "ConlluSentence":
@@ -225,8 +238,8 @@ def write_conllu(sentences: Iterable[ConlluSentence]) -> Iterator[str]:
     """Yield the text of sentences in pieces. Missing empty lines between sentences are added."""
     last = EMPTY_ROW
     for sentence in sentences:
-        if not last.is_empty:
-            yield "\n" if last.end.endswith("\n") else "\n\n"
+        if last.strip("\r\n"):
+            yield "\n" if last.endswith("\n") else "\n\n"
         yield str(sentence)
         last = sentence.rows[-1]
 
@@ -257,13 +270,13 @@ def parse_sentence(
     lines: Iterable[str], *, source: str = "<text>", first_line: int = 1, trees: TreeCheck = "partial"
 ) -> ConlluSentence:
     """Parse the lines of one sentence, with line ends. ``read_conllu`` describes ``trees`` and the errors."""
-    return make_sentence(map(Row.split, lines), source=source, first_line=first_line, trees=trees)
+    return make_sentence(lines, source=source, first_line=first_line, trees=trees)
 
 
 def make_sentence(
-    rows: Iterable[Row], *, source: str = "<text>", first_line: int = 1, trees: TreeCheck = "partial"
+    rows: Iterable[str], *, source: str = "<text>", first_line: int = 1, trees: TreeCheck = "partial"
 ) -> ConlluSentence:
-    """Make a sentence of its rows. ``read_conllu`` describes ``trees`` and the errors."""
+    """Make a sentence of its rows, with line ends. ``read_conllu`` describes ``trees`` and the errors."""
     rows = tuple(rows)
     words, places, tokens = parse_rows(rows, source=source, first_line=first_line)
     sentence = ConlluSentence(rows, words, places, tokens, source, first_line)

@@ -12,43 +12,23 @@ MAX_DIGITS = 19
 COLUMNS = {"lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "head": 6, "deprel": 7, "deps": 8, "misc": 9}
 
 
-class Row(NamedTuple):
-    """Line of a sentence.
-
-    cells: The ten cells of a word, an empty node or a multiword token; one cell for an empty line; the parts
-        between tabs for a comment.
-    end: Line end, "" if the last line has none.
-    """
-
-    cells: tuple[str, ...]
-    end: str = "\n"
-
-    @classmethod
-    def split(cls, line: str) -> "Row":
-        """Split a line at its tabs."""
-        text = line.rstrip("\r\n")
-        return cls(tuple(text.split("\t")), line[len(text) :])
-
-    @classmethod
-    def join(cls, cells: Iterable[str], end: str = "\n") -> "Row":
-        """Make a row of cells. A tab in a cell separates two cells, as in a text."""
-        return cls.split("\t".join(cells) + end)
-
-    def __str__(self) -> str:
-        return "\t".join(self.cells) + self.end
-
-    @property
-    def is_comment(self) -> bool:
-        """Whether the line is a comment."""
-        return self.cells[0].startswith("#")
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing in the line."""
-        return self.cells == ("",)
+#: The empty line after a sentence.
+EMPTY_ROW = "\n"
 
 
-EMPTY_ROW = Row(("",))
+def split_row(row: str) -> list[str]:
+    """Return the cells of a line: ten for a word, an empty node or a multiword token."""
+    return row.rstrip("\r\n").split("\t")
+
+
+def join_row(cells: Iterable[str], *, end: str = "\n") -> str:
+    """Return the line with these cells. A tab in a cell separates two cells."""
+    return "\t".join(cells) + end
+
+
+def line_end(row: str) -> str:
+    """Return the line end of a row, "" if the last line has none."""
+    return row[len(row.rstrip("\r\n")) :]
 
 
 class ConlluWord(NamedTuple):
@@ -102,7 +82,7 @@ class SurfaceToken(NamedTuple):
 
 
 def parse_rows(
-    rows: Sequence[Row], *, source: str, first_line: int
+    rows: Sequence[str], *, source: str, first_line: int
 ) -> tuple[tuple[ConlluWord, ...], tuple[int, ...], tuple[SurfaceToken, ...]]:
     """Return the words of a sentence, the index of each word's row, and the surface tokens.
 
@@ -114,19 +94,19 @@ def parse_rows(
     ends: dict[int, int] = {}  # IDs of the last words of multiword tokens, by their index in tokens
     covered = n_empty = 0  # ID of the last word inside a multiword token; empty nodes since the last word
     for place, row in enumerate(rows):
-        cells, last, line = row.cells, len(words), first_line + place
+        cells, last, line = split_row(row), len(words), first_line + place
         id_ = cells[0] if place else cells[0].lstrip("\ufeff")
-        if cells == EMPTY_ROW.cells or id_.startswith("#"):
+        if cells == [""] or id_.startswith("#"):
             continue
         if id_ == str(last + 1):
             n_empty = 0
-            word = make_word(row, source=source, line=line)
+            word = make_word(cells, source=source, line=line)
             words.append(word)
             places.append(place)
             if last + 1 > covered:
                 tokens.append(SurfaceToken(word.form, (word.form,), last + 1, False, word.misc))
             continue
-        _check_row(row, source, line)
+        _check_cells(cells, source, line)
         if id_ == f"{last}.{n_empty + 1}":
             n_empty += 1
         elif covered > last or not _is_range(id_, last + 1):
@@ -151,22 +131,22 @@ def location(source: str, line: int) -> str:
     return f"{source}, line {line}"
 
 
-def make_word(row: Row, *, source: str, line: int) -> ConlluWord:
-    """Make the word of a row. Raises ValueError with source and line if a cell is not valid."""
-    _check_row(row, source, line)
-    _, form, lemma, upos, xpos, feats, cell, deprel, deps, misc = row.cells
+def make_word(cells: Sequence[str], *, source: str, line: int) -> ConlluWord:
+    """Make a word from its cells. Raises ValueError with source and line if one is not valid."""
+    _check_cells(cells, source, line)
+    _, form, lemma, upos, xpos, feats, cell, deprel, deps, misc = cells
     head = None if cell == "_" else int(cell) if _is_number(cell) else -1
     if head == -1:
         raise ValueError(Errors.E304.format(where=location(source, line), head=repr(cell[:80])))
     return ConlluWord(form, lemma, upos, xpos, feats, head, deprel, deps, misc)
 
 
-def _check_row(row: Row, source: str, line: int) -> None:
-    """Raise ValueError if a row does not have ten cells, or no form."""
-    if len(row.cells) != N_COLUMNS:
-        text = "\t".join(row.cells)
+def _check_cells(cells: Sequence[str], source: str, line: int) -> None:
+    """Raise ValueError if a row does not have ten cells, or has no form."""
+    if len(cells) != N_COLUMNS:
+        text = "\t".join(cells)
         raise ValueError(Errors.E301.format(**describe_row(text, where=location(source, line))))
-    if not row.cells[1]:
+    if not cells[1]:
         raise ValueError(Errors.E309.format(where=location(source, line)))
 
 
