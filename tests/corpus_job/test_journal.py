@@ -64,7 +64,7 @@ def test_five_deaths_over_a_document_alone_are_blamed_on_it(states):
     earlier = attempt(states, [2])
     assert earlier.suspects == {2}
     assert list(earlier.blamed) == [2]
-    assert "5 processes ended" in earlier.blamed[2]
+    assert "5 processes died" in earlier.blamed[2]
 
 
 def test_last_words_of_python_are_proof(states):

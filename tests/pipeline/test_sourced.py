@@ -211,7 +211,7 @@ def test_an_encoder_that_goes_is_missed_and_one_with_another_name_is_not(
     nlp.rename_pipe("g2g_encoder", "encoder")
     nlp.rename_pipe("encoder", "g2g_encoder")
     nlp.disable_pipe("g2g_encoder")
-    assert "not disabled" in failure(nlp)
+    assert "and enabled" in failure(nlp)
     nlp.to_disk(tmp_path / "disabled")
     nlp = spacy.load(tmp_path / "disabled")
     nlp.enable_pipe("g2g_encoder")
