@@ -8,7 +8,7 @@ from spacy.tokens import Doc, Token
 from ..data.doc_graphs import TokenGraph, to_sentence, tree_of
 from ..data.doc_record import PROBABILITIES
 from ..data.enhanced import arcs_of
-from ..data.token_records import read_record
+from ..data.token_check import read_checked
 from ..formats.graph import Graph
 from ..parser.g2g_parser import G2GParser
 from ..parser.rng_refiner import GRAPHS
@@ -21,7 +21,7 @@ def read_graphs(doc: Doc, parser: G2GParser | None) -> list[TokenGraph]:
     doc: Parsed Doc.
     parser: Parser whose ``confidence`` replaces the probabilities of the last graph; None keeps them.
     """
-    graphs = [*(read_record(doc, GRAPHS) or [])]
+    graphs = [*(read_checked(doc, GRAPHS) or [])]
     if len(graphs) < 2:
         graphs = [_tree_with_probabilities(doc)]
     if parser is not None:

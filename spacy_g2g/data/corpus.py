@@ -32,10 +32,10 @@ from .multiword import copy_words
 from .source import USER_DATA_KEY, restore_sentences
 
 CORPUS_SUFFIXES = (".conllu", ".spacy")
-#: Maximum size of an epoch that weights may ask for, as a multiple of the words of all treebanks.
+#: Maximum number of words in an epoch, as a multiple of the words of all treebanks.
 MAX_EPOCH = 100
 
-#: Yields an Example in other forms.
+#: Yields the Examples that replace an Example.
 Augmenter = Callable[[Language, Example], Iterator[Example]]
 #: A gold Doc and the initial graphs of its sentences, which the predicted Doc gets; None without graphs.
 GoldAndInitial = tuple[Doc, list[Graph] | None]
@@ -59,20 +59,20 @@ def make_corpus(
     The predicted Doc of an example has the gold words.
 
     path: File, or folder whose files are read in the order of their names. For several treebanks, a section
-        with the path of each by its name. One whose path is null is left out. Gold Docs keep the name in
-        ``doc.user_data["treebank"]``, and the parser's scorer scores each treebank by itself, too.
+        with the path of each by its name; null leaves a treebank out. Gold Docs keep the name in
+        ``doc.user_data["treebank"]``, and the parser's scorer also scores each treebank by itself.
     limit: Number of Docs to read of each treebank; 0 for all.
-    max_length: Largest number of tokens in a Doc. Longer Docs are left out; 0 keeps all.
+    max_length: Maximum number of tokens in a Doc. Longer Docs are left out; 0 keeps all.
     annotations: Gold annotations of the predicted Doc: any of SENT_START, TAG, POS, MORPH and LEMMA.
     shuffle: Return the examples in a new random order in each epoch.
     seed: Seed of the random orders and choices.
     augmenter: Function that returns the examples that replace an example, as augmenters of spaCy do. Its
         changes are the same in all epochs of `spacy train`; see `spacy_g2g.augmented_batches.v1`.
-    n_sents: Largest number of sentences in a Doc of a .conllu file, as in `g2g convert --n-sents`. Sentence
+    n_sents: Maximum number of sentences in a Doc of a .conllu file, as in `g2g convert --n-sents`. Sentence
         boundaries are learned from Docs of several sentences. A .spacy file keeps its Docs.
-    weights: Sizes of the treebanks in an epoch relative to each other, in words, by their names; 1 for a
-        treebank that is not named. No Doc is left out: the treebank that is largest for its weight is read
-        once, and Docs of the others are repeated. Null reads each treebank once.
+    weights: Relative number of words of each treebank in an epoch, by its name; the default is 1. No Doc is
+        left out: the treebank that is largest for its weight is read once, and Docs of the others are
+        repeated. Null reads each treebank once.
     attach_roots: Let every root of a sentence after the first depend on the first, as `g2g convert
         --attach-roots` does. A .conllu file whose sentences have several roots is an error without it.
     Raises ValueError for an unknown annotation, for files with two names, and for weights of unknown
@@ -151,23 +151,23 @@ class Corpus:
         """Return the Docs of an epoch, each treebank's as often as its weight asks and at least once."""
         if self.weights is None:
             return [*chain.from_iterable(self._treebanks.values())]
-        chance = self._random if self.shuffle else random.Random(self.seed)
+        generator = self._random if self.shuffle else random.Random(self.seed)
         n_words, weights, rates = 0, dict[str, float](), dict[str, float]()
         for name, items in self._treebanks.items():
-            n = sum(len(doc) for doc, _ in items)
-            n_words += n
-            if n:
+            size = sum(len(doc) for doc, _ in items)
+            n_words += size
+            if size:
                 weights[name] = float(self.weights.get(name, 1.0))
-                rates[name] = weights[name] / n
+                rates[name] = weights[name] / size
         lowest = min(rates.values(), default=0.0)
-        times_all = sum(weights.values()) / (lowest * n_words) if lowest * n_words else math.inf
-        if rates and times_all > MAX_EPOCH:
-            raise ValueError(Errors.E555.format(weights=weights, times=times_all, most=MAX_EPOCH))
+        growth = sum(weights.values()) / (lowest * n_words) if lowest * n_words else math.inf
+        if rates and growth > MAX_EPOCH:
+            raise ValueError(Errors.E555.format(weights=weights, times=growth, most=MAX_EPOCH))
         epoch: list[GoldAndInitial] = []
         for name, rate in rates.items():
             items = self._treebanks[name]
             times, rest = divmod(round(rate / lowest * len(items)), len(items))
-            epoch += items * times + chance.sample(items, rest)
+            epoch += items * times + generator.sample(items, rest)
         return epoch
 
     def _choose(self, vocab: Vocab, name: str) -> Iterator[GoldAndInitial]:
@@ -183,7 +183,7 @@ def _check_treebanks(paths: Mapping[str, Path | None], weights: Mapping[str, Any
     """Raise ValueError for files with two names, and for weights of other names or not above 0."""
     resolved = {name: Path(path).resolve() for name, path in paths.items() if path}
     for (name, inner), (other, outer) in permutations(resolved.items(), 2):
-        # A hard link, or the same name in other letters, shows only on disk.
+        # Only the disk tells that two names, such as those of hard links, are of the same file.
         is_same = inner.exists() and outer.exists() and inner.samefile(outer)
         if is_same or outer in (inner, *inner.parents):
             raise ValueError(Errors.E525.format(names=[name, other], path=inner))
@@ -196,10 +196,8 @@ def _check_treebanks(paths: Mapping[str, Path | None], weights: Mapping[str, Any
 
 
 def corpus_files(path: Path | str | None, suffixes: Sequence[str] = CORPUS_SUFFIXES) -> list[Path]:
-    """List the files with some suffixes at a path, sorted by name within a folder.
+    """List the files with some suffixes at a path, which may be a folder. Files are sorted by name.
 
-    path: File or folder.
-    suffixes: The suffixes.
     Raises ValueError or FileNotFoundError if there are no such files.
     """
     expected = ", ".join(suffixes)
@@ -230,7 +228,7 @@ def read_gold_docs(
 
 
 def unparsed_copy(gold: Doc, annotations: list[str]) -> Doc:
-    """Copy a Doc's words and the named annotations."""
+    """Copy the words and some annotations of a Doc."""
     spaces = None if gold.has_unknown_spaces else [bool(token.whitespace_) for token in gold]
     doc = Doc(gold.vocab, words=[token.text for token in gold], spaces=spaces)
     if annotations and len(gold):

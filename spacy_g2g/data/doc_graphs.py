@@ -2,8 +2,8 @@
 
 Graphs of sentences count words from 1 (see ``formats.graph.Graph``). What users see on a Doc counts as spaCy
 does: a graph over tokens is a dict with ``heads``, the index in the Doc of each token's head (a root's own
-index, -1 if missing), and ``deps``, the labels ("" if missing). It may have ``head_probs`` and ``dep_probs``,
-too. Such dicts travel with ``Doc.to_bytes`` and ``DocBin``.
+index, -1 if missing), and ``deps``, the labels ("" if missing). It may also have ``head_probs`` and
+``dep_probs``. Such dicts travel with ``Doc.to_bytes`` and ``DocBin``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..errors import Errors
 from ..formats.graph import MISSING, ROOT, Graph
 from .docs import write_tree
 from .source import cell_value
-from .token_records import read_record, with_tokens
+from .token_check import read_checked, with_tokens
 
 TokenGraph = dict[str, list[Any]]
 
@@ -51,16 +51,14 @@ def to_sentence(graph: Mapping[str, Sequence[Any]], words: Sequence[int], doc: D
 
     A word whose head is white space gets the head of the white space. Other heads outside are missing.
 
-    graph: The graph over the tokens.
     words: Indices of the words in the Doc.
-    doc: The Doc.
     """
-    tokens, numbers = graph["heads"], {word: number for number, word in enumerate(words, start=1)}
+    heads_in_doc, numbers = graph["heads"], {word: number for number, word in enumerate(words, start=1)}
     heads = []
     for word in words:
-        head = tokens[word]
+        head = heads_in_doc[word]
         if head not in numbers and head >= 0 and not doc[head].text.strip():
-            head = word if tokens[head] == head else tokens[head]
+            head = word if heads_in_doc[head] == head else heads_in_doc[head]
         heads.append(ROOT if head == word else numbers.get(head, MISSING))
 
     def values(key: str) -> list[Any]:
@@ -90,7 +88,6 @@ def write_initial_graph(doc: Doc, graphs: Sequence[Graph]) -> None:
 
     Whole trees become heads and labels of the Doc. Any other graph goes to ``doc._.g2g_initial``.
 
-    doc: The Doc.
     graphs: For each sentence its graph, over all tokens.
     """
     ends = accumulate(len(graph.heads) for graph in graphs)
@@ -119,7 +116,7 @@ def get_initial_graph(doc: Doc) -> dict[str, Any] | None:
 
     Raises ValueError if it does not fit the Doc.
     """
-    graph: dict[str, Any] | None = read_record(doc, INITIAL_GRAPH)
+    graph: dict[str, Any] | None = read_checked(doc, INITIAL_GRAPH)
     if graph is None:
         return None
     n = len(doc)

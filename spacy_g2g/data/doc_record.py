@@ -1,6 +1,6 @@
 """The record of a parsed Doc: the columns that JSON lines, HTTP and Parquet write.
 
-A further column needs an entry of ``COLUMNS``, and nothing elsewhere if a component declares to assign it.
+To add a column, add an entry to ``COLUMNS``. Nothing else changes if a component declares to assign it.
 Heads are indices of tokens in the Doc; a root is its own head. Ranges are half-open: the first token, and the
 one after the last.
 """
@@ -34,9 +34,9 @@ class Column:
     name: Its name in all formats.
     kind: What each value is: "text", "flag", "index", "probability", "arcs" or "range".
     values: Returns the values of a Doc.
-    assigned: Attributes of spaCy, of which components declare one if they set the column.
-    is_set: Returns something true for a Doc with the column. JSON then has it as well as Parquet.
-    extension: Extension attribute of Docs with the values. JSON lines have them by this name.
+    assigned: Attributes of spaCy. A component that sets the column declares to assign one of them.
+    is_set: Returns something true if a Doc has the column. JSON has only columns with this function.
+    extension: Extension attribute of Docs with the values, and name of the column in JSON lines.
     token_extension: Extension attribute of tokens with the values.
     """
 
@@ -56,7 +56,7 @@ def _each(value: Callable[[Token], Any]) -> Callable[[Doc], list[Any]]:
 
 def _probabilities(name: str, extension: str) -> Column:
     def values(doc: Doc) -> list[Any]:
-        # A tenth of the time that ``token._`` takes.
+        # This takes a tenth of the time of ``token._``.
         user_data: dict[Any, Any] = doc.user_data
         return [user_data.get(("._.", extension, token.idx, None)) for token in doc]
 
@@ -64,7 +64,7 @@ def _probabilities(name: str, extension: str) -> Column:
 
 
 def _first_tokens(doc: Doc) -> list[int]:
-    """Return the indices of the tokens that sentences start with; [] if a Doc has no boundaries."""
+    """Return the index of the first token of each sentence; [] if a Doc has no boundaries."""
     if not doc.has_annotation("SENT_START"):
         return []
     return [token.i for token in doc if token.is_sent_start or not token.i]
@@ -100,7 +100,7 @@ BASIC = ("words", "spaces")
 ANNOTATIONS = [column.name for column in COLUMNS if column.name not in BASIC]
 #: Columns that are arguments of a Doc, and that an ``attribute_ruler`` may set.
 TAGS = ("tags", "pos", "lemmas", "morphs")
-#: Columns with the words of multiword tokens, whose pieces are in "words".
+#: Columns with the words of multiword tokens. Column "words" has their subtokens.
 MULTIWORD_TOKENS = ("forms", "multiword_tokens")
 #: Columns that are extension attributes of tokens.
 PROBABILITIES = {column.name: column.token_extension for column in COLUMNS if column.token_extension}
@@ -117,7 +117,7 @@ def make_record(doc: Doc, names: Collection[str]) -> Record:
 
 
 def own_columns(doc: Doc) -> list[Column]:
-    """Return the columns that a Doc has and others lack."""
+    """Return the columns that only some Docs have, and that this Doc has."""
     return [column for column in COLUMNS if column.is_set and column.is_set(doc)]
 
 

@@ -1,9 +1,9 @@
 """CoNLL-U sentences to spaCy Docs and back.
 
-A Doc's tokens are syntactic words (see ``multiword.py`` for those of multiword tokens). A Doc has no place
+A Doc's tokens are syntactic words (``multiword.py`` explains those of multiword tokens). A Doc has no place
 for comments, empty nodes, MISC and enhanced dependencies. They travel as raw text in ``doc.user_data``, which
-a DocBin keeps. A Doc that was read from CoNLL-U can therefore be written back with only its newly annotated
-columns changed. The rows of any other Doc come from its tokens.
+a DocBin keeps. So a Doc from CoNLL-U can be written back with changes in its new annotation only. The rows of
+any other Doc come from its tokens.
 """
 
 import re
@@ -52,9 +52,7 @@ def sentences_to_docs(
 ) -> Iterator[Doc]:
     """Yield Docs of up to ``n_sents`` sentences each. The comment ``# newdoc`` always starts a Doc.
 
-    sentences: Sentences in their order.
-    vocab: Vocabulary of the Docs.
-    n_sents: Largest number of sentences in a Doc.
+    n_sents: Maximum number of sentences in a Doc.
     annotations: Annotations to set, from ``ALL_ANNOTATIONS``; "HEAD" and "DEP" only together.
     keep_source: Keep the raw text in ``doc.user_data``.
     Raises ValueError if n_sents is below 1, or for an unknown annotation.
@@ -88,8 +86,8 @@ def sentences_to_doc(
     except ValueError:
         _check_features(sentences, vocab)
         raise
-    inside = chain.from_iterable(words[start:end] for start, end in ranges)
-    mark_words(doc, ranges, [word.form for word in inside])
+    split_words = chain.from_iterable(words[start:end] for start, end in ranges)
+    mark_words(doc, ranges, [word.form for word in split_words])
     if keep_source:
         keep_conllu(doc, sentences)
     if "SENT_START" in annotations:
@@ -115,11 +113,9 @@ def _annotations(words: Sequence[ConlluWord], names: Collection[str]) -> dict[st
 
 
 def read_bin(content: bytes, vocab: Vocab) -> Iterator[Doc | Exception]:
-    """Yield each Doc of a DocBin with its words and boundaries and without its tree, or why it can't be read.
+    """Yield each Doc of the bytes of a DocBin, with boundaries and without its tree, or why it can't be read.
 
-    content: Bytes of the DocBin.
-    vocab: Vocabulary of the Docs.
-    Raises an exception of any kind if they are no DocBin.
+    Raises an exception of any kind if the bytes are not a DocBin.
     """
     bin_ = DocBin().from_bytes(content)
     names = ("tokens", "spaces", "cats", "span_groups", "flags", "user_data")
@@ -145,7 +141,6 @@ def read_bin(content: bytes, vocab: Vocab) -> Iterator[Doc | Exception]:
 def write_tree(doc: Doc, parse: Any, *, starts: Any) -> None:
     """Write heads, labels and sentence boundaries to a Doc.
 
-    doc: The Doc.
     parse: HEAD (relative) and DEP of each token, uint64 [tokens, 2].
     starts: SENT_START of each token, uint64 [tokens].
     """
@@ -160,14 +155,13 @@ def doc_to_sentences(
 ) -> list[ConlluSentence]:
     """Convert a Doc's sentences to CoNLL-U. Missing annotation becomes "_", and the label ROOT becomes root.
 
-    A Doc read from CoNLL-U gives back its own rows, with new values in some columns, among them DEPS if an
-    enhanced graph was set. For any other Doc, all columns are written and white-space tokens are left out.
-    The dependents of such a token move to its head, and its text goes to MISC (SpacesAfter, as in UDPipe).
-    So is a Doc written whose tokens were merged or split after it was read from CoNLL-U, with a warning.
+    A Doc from CoNLL-U gives back its own rows, with new values in some columns, and in DEPS if an enhanced
+    graph was set. For any other Doc, all columns are written and white-space tokens are left out. The
+    dependents of such a token move to its head, and its text goes to MISC (SpacesAfter, as in UDPipe). If the
+    tokens of a Doc from CoNLL-U were merged or split, it counts as another Doc, with a warning.
 
-    doc: The Doc.
     doc_id: Beginning of each ``# sent_id`` of a Doc that is not from CoNLL-U: ``{doc_id}-{number}``.
-    columns: Columns to take from the Doc if it was read from CoNLL-U.
+    columns: Columns to take from a Doc that is from CoNLL-U.
     Raises ValueError if the text is no longer that of the CoNLL-U, or if an arc crosses the boundary of a
         sentence.
 
@@ -220,7 +214,7 @@ def _check_features(sentences: Iterable[ConlluSentence], vocab: Vocab) -> None:
 
 
 def _update(sentences: list[ConlluSentence], doc: Doc, columns: Collection[str]) -> list[ConlluSentence]:
-    """Return the sentences of a Doc's CoNLL-U with new values in some columns."""
+    """Update some columns of the sentences that a Doc was read from."""
     columns = columns if own_enhanced(doc) is None else {*columns, "deps"}
     ends = accumulate((len(sentence.words) for sentence in sentences), initial=0)
     updated = []
@@ -263,19 +257,19 @@ def _head_ids(words: Iterable[Token], ids: dict[int, int]) -> Iterator[int | Non
         while head.is_space and head.head.i != head.i:
             head = head.head
         if head.is_space:
-            yield new_root
+            yield new_root  # 0 at first, for the first dependent of white space
             new_root = new_root or ids[word.i]
         else:
             yield _head_id(word, head, ids)
 
 
 def _one_line(text: str) -> str:
-    """Return a text as a cell may have it: without white space around it, tabs, line breaks, two spaces."""
+    """Make a text fit into a cell: strip it, and put one space for tabs, line breaks and several spaces."""
     return re.sub(r"\s\s+|[\t\r\n]", " ", text).strip()
 
 
 def _deprel_cell(word: Token, head: int | None) -> str:
-    """Return the label of a word, which is root if the word is the root in place of white space."""
+    """Return the label of a word: "root" if it has taken the place of white space as the root."""
     is_root = head == 0 and (word.dep_ in ("", "ROOT") or word.head.i != word.i)
     return "root" if is_root else word.dep_ or "_"
 
@@ -298,22 +292,22 @@ def _sentence_from_tokens(
 
     words: Its tokens that are not white space.
     sent_id: Its name.
-    ends: Index after the last token of each multiword token, by the index of its first token. One that ends
-        in another sentence is ignored.
+    ends: Index after the last token of each multiword token, by the index of its first token. A multiword
+        token that ends in another sentence is ignored.
     forms: Forms of the words of the Doc.
     """
     ids = {word.i: i for i, word in enumerate(words, start=1)}
-    text, rows, inside = "", list[str](), 0
+    text, rows, multiword_end = "", list[str](), 0
     for word, head, arcs in zip(words, _head_ids(words, ids), arcs_of(words), strict=True):
         cells = [cell(word, head) for cell in _CELLS.values()]
         end = ends.get(word.i, 0)
         if end - 1 in ids:
-            inside = end
+            multiword_end = end
             id_, last = f"{ids[word.i]}-{ids[end - 1]}", word.doc[end - 1]
             form, misc = _one_line(word.doc[word.i : end].text), _spaces_misc(word, last)
             rows.append(join_row([id_, form, *["_"] * 7, misc]))
             text += form if NO_SPACE in misc else form + " "
-        if word.i < inside:
+        if word.i < multiword_end:
             form, misc = _one_line(forms[word.i]) or "_", "_"
         else:
             form, misc = _one_line(word.text), _spaces_misc(word, word)
@@ -326,7 +320,7 @@ def _sentence_from_tokens(
 def _spaces_misc(word: Token, last: Token) -> str:
     """Return a MISC cell: the white space around a token of the text, unless that is one space after it.
 
-    word, last: Its first and its last word.
+    word, last: First and last word of the token.
     """
     doc = word.doc
     end = last.i + 1

@@ -1,11 +1,11 @@
 """Enhanced graphs, in which a word may have several heads: in the column DEPS of CoNLL-U, and on Docs.
 
-Empty nodes are collapsed, as the tasks of IWPT 2020 and 2021 do it: if a word depends on an empty node as
-nsubj, which depends on a word as conj, then the first depends on the second as ``conj>nsubj``.
+Empty nodes are collapsed, as in the tasks of IWPT 2020 and 2021: if word 1 depends as nsubj on an empty node,
+and the empty node as conj on word 2, then word 1 depends on word 2 as ``conj>nsubj``.
 
 On a Doc, a graph has a list for each token: pairs of a head, as an index in the Doc, and a label. A root is
 its own head, as everywhere in spaCy. White space has no pair. ``Doc.to_bytes`` and ``DocBin`` keep a graph
-that was set. It is removed, with a warning, once its Doc has other tokens.
+that was set. If the tokens of the Doc change, the graph is removed with a warning.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +18,7 @@ from ..formats.conllu import ConlluSentence
 from ..formats.graph import ROOT, Arc
 from ..formats.rows import COLUMNS, N_COLUMNS, split_row
 from .source import own_sentences
-from .token_records import fits, warn_of_other_tokens, with_tokens
+from .token_check import fits, warn_of_other_tokens, with_tokens
 
 #: Extension attribute of Docs and tokens, and key of ``doc.user_data``.
 ENHANCED = "g2g_enhanced"
@@ -73,7 +73,7 @@ def set_enhanced(doc: Doc, arcs: Sequence[Sequence[Arc]] | None) -> None:
 
 
 def get_enhanced(doc: Doc) -> list[list[Arc]] | None:
-    """Return the enhanced graph of a Doc: the one that was set, or else that of the CoNLL-U it was read from.
+    """Return the enhanced graph that was set on a Doc. Without one, return the graph of its CoNLL-U.
 
     Raises ValueError if the graph does not fit the Doc, or if DEPS can't be read.
     """
@@ -93,22 +93,22 @@ def own_enhanced(doc: Doc) -> list[list[Arc]] | None:
 
 
 def own_arcs(doc: Doc, places: Sequence[int]) -> list[list[Arc]] | None:
-    """Return the arcs of some tokens in the graph that was set on a Doc, or None. Others are not checked.
+    """Return the arcs of some tokens in the graph that was set on a Doc, or None.
 
-    places: Indices of the tokens.
+    places: Indices of the tokens. Arcs of other tokens are not checked.
     Raises ValueError if the graph does not fit the Doc.
     """
-    record = doc.user_data.get(ENHANCED)
-    if not fits(doc, record, places):
+    value = doc.user_data.get(ENHANCED)
+    if not fits(doc, value, places):
         set_enhanced(doc, None)
         warn_of_other_tokens(doc, f"doc._.{ENHANCED}")
         return None
-    graph = record.get("arcs") if isinstance(record, dict) else record
+    graph = value.get("arcs") if isinstance(value, dict) else value
     return None if graph is None else _check_arcs(graph, doc, places)
 
 
 def arcs_of(words: Sequence[Token]) -> list[list[Arc]]:
-    """Return the arcs of a sentence in the graph that was set on its Doc; none without one.
+    """Return the arcs of a sentence in the graph that was set on its Doc; empty lists without a graph.
 
     words: Words of the sentence. The arcs count them from 1.
     Raises ValueError if a head is not among them.

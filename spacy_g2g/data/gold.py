@@ -13,7 +13,7 @@ from .source import cell_value
 
 
 def segment_examples(examples: Sequence[Example]) -> Segmentation:
-    """Find the sentences of the predicted Docs. Docs without boundaries are cut at those of the reference."""
+    """Find the sentences of the predicted Docs. A Doc without boundaries gets those of its reference."""
     segmentation = segment([example.predicted for example in examples])
     is_unset = segmentation.unset.tolist()
     if not any(is_unset):
@@ -25,10 +25,9 @@ def segment_examples(examples: Sequence[Example]) -> Segmentation:
 def gold_parses(examples: Sequence[Example], segmentation: Segmentation) -> tuple[list[IntArray], list[str]]:
     """Return the gold heads of each Example and the gold labels of all words; see ``gold_parse``.
 
-    examples: The Examples.
-    segmentation: Where the sentences of their predicted Docs are.
-    Returns heads as indices in the Doc, a root's its own, -1 if missing, int [tokens] each; and the labels of
-    the words of all Docs, "" if missing.
+    segmentation: Sentences of the predicted Docs.
+    Returns an array for each Doc, int [tokens]: heads as indices in the Doc, -1 if missing, a root is its own
+    head. Also returns the labels of the words of all Docs, "" if missing.
     """
     all_heads, labels = list[IntArray](), list[str]()
     for example in examples:
@@ -67,16 +66,16 @@ def gold_boundaries(example: Example) -> IntArray:
     starts = gold_starts(example)
     if starts is None:
         return np.full(n, -1, dtype=np.int64)
-    is_known = reference.to_array("SENT_START") != 0
+    is_set = reference.to_array("SENT_START") != 0
     if not _same_tokens(example):
-        aligned = [is_known[example.alignment.x2y[i]].any() for i in range(n)]
-        is_known = np.array(aligned, dtype=np.bool_)
+        aligned = [is_set[example.alignment.x2y[i]].any() for i in range(n)]
+        is_set = np.array(aligned, dtype=np.bool_)
     is_space = example.predicted.to_array("IS_SPACE") == 1
     for place in np.flatnonzero(starts & is_space).tolist():
         word = place + int(np.argmin(np.append(is_space[place:], False)))
         starts[word : word + 1] = True
-        is_known[word : word + 1] = True
-    boundaries = np.where(is_known & ~is_space, starts.astype(np.int64), -1)
+        is_set[word : word + 1] = True
+    boundaries = np.where(is_set & ~is_space, starts.astype(np.int64), -1)
     boundaries[:1] = -1
     # White space at the very start of a Doc is not a boundary.
     boundaries[: int(np.argmin(np.append(is_space, False))) + 1] = -1
@@ -86,8 +85,8 @@ def gold_boundaries(example: Example) -> IntArray:
 def gold_parse(example: Example) -> tuple[IntArray, list[str]]:
     """Return gold heads and labels for the tokens of the predicted Doc.
 
-    Returns the index of each head in the Doc (a root's its own), int [tokens], and the labels. They are -1
-    and "" if gold is missing, and if the token or its gold head is not exactly one token on both sides.
+    Returns the index of each head in the Doc (a root is its own head), int [tokens], and the labels. They are
+    -1 and "" if gold is missing, or if the token or its gold head is not exactly one token on both sides.
     """
     if _same_tokens(example):
         table = example.reference.to_array(["HEAD", "DEP"])

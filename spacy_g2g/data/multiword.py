@@ -3,8 +3,8 @@
 Universal Dependencies counts words, spaCy counts tokens. Where a token of the text is several words, as
 Italian "della" is "di" and "la", the Doc has a subtoken for each word. Its ORTH is a part of the text, so the
 text stays as it is. Its NORM is the form of the word. A span of ``doc.spans["mwt"]`` covers the subtokens of
-one multiword token. Its label repeats the forms, since JSON and some DocBins lose NORM. A Doc with this
-group, even an empty one, has its final words.
+one multiword token. Its label repeats the forms, since JSON and some DocBins lose NORM. In a Doc with this
+group, even an empty one, the words are final.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ from ..formats.rows import SurfaceToken
 
 #: Key of the group of spans that marks multiword tokens.
 MULTIWORD = "mwt"
-#: Number of characters above which a token is not cut.
+#: Maximum number of characters of a token that is cut.
 MAX_LENGTH = 200
 #: First token of a multiword token, and the one after its last.
 Range = tuple[int, int]
@@ -31,8 +31,8 @@ Range = tuple[int, int]
 class WordSpans(SpanGroup):
     """Spans of multiword tokens, which follow their characters when tokens of their Doc are merged or split.
 
-    spaCy leaves groups of spans as they are, so their indices are those of the tokens before. A span is
-    removed if its characters are no longer several whole tokens.
+    spaCy does not update the indices in groups of spans. A span is removed if its characters are no longer
+    several whole tokens.
     """
 
     def _follow(self) -> list[Span]:
@@ -66,7 +66,7 @@ class WordSpans(SpanGroup):
         return super().to_bytes()
 
     def copy(self, doc: Doc | None = None) -> SpanGroup:
-        """Return a copy of the spans, for another Doc with the same tokens if one is given."""
+        """Return a copy of the spans for the same Doc, or for another Doc with the same tokens."""
         return WordSpans(doc or self.doc).from_bytes(super().copy(doc).to_bytes())
 
 
@@ -83,8 +83,6 @@ def cut(form: str, words: tuple[str, ...]) -> tuple[str, ...] | None:
     equals, the cut with most letters in subtokens that equal their word wins, then the one with the shortest
     first subtokens.
 
-    form: The token.
-    words: Forms of its words.
     Returns a subtoken for each word, none of them blank; None if ``can_be_cut`` is false.
 
     >>> cut("della", ("di", "la"))
@@ -92,20 +90,20 @@ def cut(form: str, words: tuple[str, ...]) -> tuple[str, ...] | None:
     """
     if not can_be_cut(form, len(words)):
         return None
-    wanted, text = [word.lower() for word in words], form.lower()
+    lower_words, text = [word.lower() for word in words], form.lower()
     if len(text) != len(form):
         text = form
-    # Best cut of the text up to each place: distance, letters outside of whole words, places of the cuts.
+    # Best cut of the text up to each place: distance, letters in subtokens that differ, places of the cuts.
     best: dict[int, tuple[int, int, tuple[int, ...]]] = {0: (0, 0, (0,))}
-    for number, word in enumerate(wanted, start=1):
+    for number, word in enumerate(lower_words, start=1):
         longer: dict[int, tuple[int, int, tuple[int, ...]]] = {}
-        for start, (distance, broken, places) in best.items():
-            ends = range(start + 1, len(text) + 1) if number < len(wanted) else [len(text)]
+        for start, (distance, n_different, places) in best.items():
+            ends = range(start + 1, len(text) + 1) if number < len(lower_words) else [len(text)]
             for end in ends:
                 subtoken = text[start:end]
                 if subtoken.strip():
-                    far = levenshtein(subtoken, word)
-                    choice = (distance + far, broken + (len(word) if far else 0), (*places, end))
+                    added = levenshtein(subtoken, word)
+                    choice = (distance + added, n_different + (len(word) if added else 0), (*places, end))
                     longer[end] = min(choice, longer.get(end, choice))
         best = longer
     return tuple(form[start:end] for start, end in pairwise(best[len(text)][2]))
@@ -116,21 +114,21 @@ def mark_words(doc: Doc, ranges: Sequence[Range], forms: Sequence[str]) -> None:
 
     doc: The Doc, whose tokens are words or subtokens.
     ranges: Its multiword tokens.
-    forms: Forms of the words inside of them, in their order.
+    forms: Forms of the words in multiword tokens, in their order.
     """
     subtokens = chain.from_iterable(range(start, end) for start, end in ranges)
-    form_of = dict(zip(subtokens, forms, strict=True))
-    for i, form in form_of.items():
+    form_by_token = dict(zip(subtokens, forms, strict=True))
+    for i, form in form_by_token.items():
         doc[i].norm_ = form
     spans = []
     for start, end in ranges:
-        label = " ".join(form_of[i] for i in range(start, end))
+        label = " ".join(form_by_token[i] for i in range(start, end))
         spans.append(Span(doc, start, end, label))
     doc.spans[MULTIWORD] = WordSpans(doc, name=MULTIWORD, spans=spans)
 
 
 def surface_tokens(doc: Doc) -> list[SurfaceToken]:
-    """List the tokens of the text of a Doc that are not white space. Their words are tokens of the Doc."""
+    """List the tokens of a Doc's text, with their words. White space is left out."""
     forms, ends = word_forms(doc), dict(multiword_tokens(doc))
     tokens, end = [], 0
     for i in range(len(doc)):
@@ -144,7 +142,7 @@ def surface_tokens(doc: Doc) -> list[SurfaceToken]:
 
 
 def is_split(doc: Doc) -> bool:
-    """Return whether the words of a Doc are final, so that no token is to be split."""
+    """Return whether the words of a Doc are final, so that its tokens must not be split again."""
     return MULTIWORD in doc.spans
 
 
@@ -175,7 +173,7 @@ def _word_spans(doc: Doc) -> list[Span]:
 
 
 def _forms(span: Span) -> list[str]:
-    """Return the forms of a multiword token's words: NORM, or where a token has lost it, the label's."""
+    """Return the forms of a multiword token's words: NORM, or the label's word where NORM is lost."""
     norms, label = [token.norm_ for token in span], span.label_
     words = label.split(" ")
     if label == " ".join(norms) or len(words) != len(norms):
@@ -186,7 +184,6 @@ def _forms(span: Span) -> list[str]:
 def attribute_hashes(doc: Doc, attrs: Sequence[str]) -> HashArray:
     """Return attributes of the forms of words: NORM inside of multiword tokens, and ORTH elsewhere.
 
-    doc: The Doc.
     attrs: Names of attributes, such as SHAPE. ORTH is the form itself.
     Returns uint64 [tokens, attributes].
     """
@@ -211,10 +208,9 @@ def word_forms(doc: Doc) -> list[str]:
 def copy_words(source: Doc, *, to: Doc, places: Sequence[int] | None = None, lower: bool = False) -> None:
     """Copy the multiword tokens of a Doc to one with the same tokens.
 
-    source: Doc with the words.
     to: Doc that gets them. Its words are final from now on.
     places: Index in ``source`` of each token of ``to``, -1 for a new token; None if they are the same. A
-        multiword token of which a part is missing is not copied.
+        multiword token is not copied if a part of it is missing.
     lower: Put the words into lower case.
     """
     places = range(len(source)) if places is None else places

@@ -32,7 +32,7 @@ class GoldSentence(Protocol):
 class Plugin(Protocol):
     """Functions of a plug-in. The annotation of a Doc is a text for each of its sentences.
 
-    EXTENSION: Extension attribute of Docs with the annotation. JSON lines have it, too.
+    EXTENSION: Extension attribute of Docs with the annotation, which goes to JSON lines.
     """
 
     EXTENSION: str
@@ -46,7 +46,7 @@ class Plugin(Protocol):
         """Yield the text of a file.
 
         parsed: Docs, with the further keys of their input.
-        prefix: Beginning of the ids of sentences that have none.
+        prefix: Beginning of the ids that are made for sentences without one.
         components: Names of the pipeline's components, for error messages.
         """
 

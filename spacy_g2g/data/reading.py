@@ -1,6 +1,6 @@
 """Files that pipelines annotate: text, JSON lines, CoNLL-U, spaCy's binary format, and those of plug-ins.
 
-What is read has words and sentences, and no tree.
+The Docs have words and sentences, and no tree.
 """
 
 import json
@@ -37,10 +37,8 @@ def read_documents(path: Path, vocab: Vocab, *, unit: str = "line") -> Iterator[
 
     Each sentence of CoNLL-U, and of a plug-in's file, is a Doc.
 
-    path: File.
-    vocab: Vocabulary of the Docs.
     unit: How text is split into documents; see ``read_texts``.
-    Raises ValueError with the place for what can't be read.
+    Raises ValueError with the place that can't be read.
     """
     if path.suffix == ".jsonl":
         yield from ((record["text"], record) for record in read_records(path))
@@ -63,7 +61,7 @@ def read_texts(path: Path, unit: str = "line") -> Iterator[str]:
     """Yield the documents of a text file that are not empty. White space within them stays as it is.
 
     path: Text file in UTF-8.
-    unit: What a document is: "line", "paragraph" (lines without an empty one between), or "file".
+    unit: What a document is: "line", "paragraph" (lines up to an empty one), or "file".
     Raises ValueError with the line number if a line is not UTF-8 or belongs to an AMR file.
     """
     texts: Iterable[str] = _plain_lines(path)
@@ -142,11 +140,9 @@ def gold_docs(
 ) -> Iterator[Doc]:
     """Yield a Doc with gold words for each sentence, as input of a pipeline.
 
-    sentences: Gold sentences.
-    vocab: Vocabulary of the Docs.
     source: File of the sentences, for error messages.
     gold_tags: Whether Docs get gold tags, features and lemmas as well.
-    initial: File with the initial graphs, or None.
+    initial: File with the initial graphs; None gives the Docs none.
     keep_source: Whether Docs keep the text of their CoNLL-U sentences.
     """
     annotations = TOKEN_ANNOTATIONS if gold_tags else ("SENT_START",)
@@ -155,12 +151,7 @@ def gold_docs(
 
 
 def with_initial_graphs(docs: Iterable[Doc], initial: Path | None, *, source: Path) -> Iterator[Doc]:
-    """Give Docs their initial graphs.
-
-    docs: Docs with words and sentences.
-    initial: File with the initial graphs, or None to leave the Docs as they are.
-    source: File that the Docs were read from, for error messages.
-    """
+    """Write initial graphs to Docs, as ``gold_docs`` does."""
     if initial is None:
         yield from docs
         return

@@ -1,4 +1,4 @@
-"""The corpus reader ``spacy_g2g.RefinerCorpus.v1``: gold trees, and those of another system to refine."""
+"""The corpus reader ``spacy_g2g.RefinerCorpus.v1``: gold trees, and trees of another system to refine."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .doc_graphs import to_sentence, tree_of
 from .docs import sentences_of
 from .multiword import word_forms
 
-#: Number of words of a sentence that an error shows.
-N_SHOWN_WORDS = 8
+#: Maximum number of words of a sentence in an error.
+MAX_SHOWN_WORDS = 8
 
 
 def make_refiner_corpus(
@@ -46,7 +46,7 @@ def make_refiner_corpus(
     predicted: File or folder with predictions for the same sentences in the same order, which may be
         divided into Docs in another way; null for examples without initial graphs.
     limit: Number of gold Docs to read; 0 for all.
-    max_length: Largest number of tokens in a Doc. Longer Docs are left out; 0 keeps all.
+    max_length: Maximum number of tokens in a Doc. Longer Docs are left out; 0 keeps all.
     annotations: Gold annotations of the predicted Doc: any of TAG, POS, MORPH and LEMMA, besides SENT_START.
     shuffle: Return the examples in a new random order in each epoch.
     seed: Seed of the random orders.
@@ -67,11 +67,10 @@ def make_refiner_corpus(
 def align_graphs(
     docs: Iterable[Doc], predicted: Path, source: Path | None
 ) -> Iterator[tuple[Doc, list[Graph]]]:
-    """Yield Docs with the graphs that a file has for their sentences.
+    """Yield Docs with the graphs of their sentences.
 
-    docs: The Docs.
     predicted: File or folder with the graphs.
-    source: Where the Docs are from, for error messages.
+    source: File or folder of the Docs, for error messages.
     Raises ValueError if a sentence differs in its words, or if one side has more sentences.
     """
     sentences = predicted_sentences(corpus_files(predicted))
@@ -95,21 +94,15 @@ def _check_words(
     pairs = enumerate(zip_longest(found, expected))
     first = next((i for i, (a, b) in pairs if a != b), None)
     if first is not None:
-        shown = slice(first, first + N_SHOWN_WORDS)
-        raise ValueError(
-            Errors.E509.format(
-                where=where,
-                number=number,
-                found=found[shown],
-                word=first + 1,
-                gold=source,
-                expected=expected[shown],
-            )
+        found, expected = (words[first : first + MAX_SHOWN_WORDS] for words in (found, expected))
+        text = Errors.E509.format(
+            where=where, number=number, found=found, word=first + 1, gold=source, expected=expected
         )
+        raise ValueError(text)
 
 
 def predicted_sentences(files: Iterable[Path]) -> Iterator[tuple[str, list[str], Graph]]:
-    """Yield where each sentence of .conllu and .spacy files was read, its words, and its graph."""
+    """Yield the location, the words and the graph of each sentence of .conllu and .spacy files."""
     for file in files:
         if file.suffix == ".conllu":
             for sentence in read_conllu(file, trees="any"):

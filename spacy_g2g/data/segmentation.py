@@ -17,7 +17,7 @@ from .multiword import attribute_hashes
 class Segmentation:
     """Positions of the sentences and words in a batch of Docs, whose tokens are laid end to end.
 
-    A sentence starts where a boundary is set. A Doc without any is one sentence.
+    A sentence starts where a boundary is set. A Doc without boundaries is one sentence.
 
     doc_starts: Index of the first token of each Doc, and the number of tokens; int [docs + 1].
     sent_start: 1 for a token that starts a sentence, -1 for one that does not, 0 for an unknown one; int
@@ -38,7 +38,7 @@ class Segmentation:
 
     def __post_init__(self) -> None:
         # `cached_property` has a lock in Python 3.10 and 3.11. A process that is forked while another thread
-        # holds it would wait for ever.
+        # holds the lock would wait forever.
         starts = self.sent_start == 1
         starts[self.doc_starts[:-1][np.diff(self.doc_starts) > 0]] = True
         sentence_of = np.cumsum(starts) - 1
@@ -47,17 +47,14 @@ class Segmentation:
             object.__setattr__(self, name, array)
 
     def cut(self, starts: Sequence[BoolArray | None]) -> Segmentation:
-        """Return the segmentation with other sentences.
-
-        starts: For each Doc, sentence starts that replace its own, or None; bool [tokens of the Doc].
-        """
+        """Replace the sentence starts of each Doc, bool [tokens of the Doc]; None keeps them."""
         pairs = zip(self.by_doc(self.sent_start), starts, strict=True)
         arrays = [old if new is None else np.where(new, 1, -1) for old, new in pairs]
         return replace(self, sent_start=np.concatenate([*arrays, np.zeros(0, dtype=np.int64)]))
 
     @property
     def unset(self) -> BoolArray:
-        """Whether a Doc of several tokens has no sentence boundary set or ruled out; bool [docs]."""
+        """Whether a Doc of several tokens has only unknown boundaries; bool [docs]."""
         is_unset = [len(starts) > 1 and not starts[1:].any() for starts in self.by_doc(self.sent_start)]
         return np.array(is_unset, dtype=np.bool_)
 
@@ -78,7 +75,7 @@ class Segmentation:
         return [slice(start, end) for start, end in pairwise(edges) if end > start]
 
     def by_doc(self, values: IntArray) -> list[IntArray]:
-        """Cut an array over tokens into those of the Docs."""
+        """Cut an array over tokens into an array for each Doc."""
         return [values[start:end] for start, end in pairwise(self.doc_starts.tolist())]
 
     def word_places(self) -> list[tuple[int, list[int]]]:
@@ -91,7 +88,7 @@ class Segmentation:
 
 
 def segment(docs: Sequence[Doc]) -> Segmentation:
-    """Find the sentences of Docs by the boundaries that are set. A Doc without any is one sentence."""
+    """Find the sentences of Docs by the boundaries that are set."""
     arrays = [doc.to_array(["SENT_START", "IS_SPACE"]) for doc in docs]
     table = np.concatenate([*arrays, np.zeros((0, 2), dtype=np.uint64)])
     doc_starts = np.cumsum([0, *map(len, docs)])
@@ -99,10 +96,7 @@ def segment(docs: Sequence[Doc]) -> Segmentation:
 
 
 def word_attributes(docs: Sequence[Doc], segmentation: Segmentation, attr: str) -> list[str]:
-    """Return a string attribute of all words; with ORTH, their forms.
-
-    It works on hashes to avoid creating Token objects.
-    """
+    """Return a string attribute of all words, for ORTH their forms. It creates no Token objects."""
     flat: list[str] = []
     texts: dict[int, str] = {}
     for doc in docs:

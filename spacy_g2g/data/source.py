@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence, read_conllu
 from .multiword import Range, cut
-from .token_records import warn_of_other_tokens
+from .token_check import warn_of_other_tokens
 
 #: Key of ``doc.user_data``; the value has the raw sentences and their numbers of words.
 USER_DATA_KEY = "conllu"
@@ -24,7 +24,7 @@ MAX_SENTENCES = 2_048
 
 @dataclass(frozen=True)
 class _SourceText:
-    """Text of a sentence, and the sentence itself if it is at hand, so that the text need not be parsed."""
+    """Text of a sentence. If the sentence is known, the text is not parsed."""
 
     text: str
     sentence: ConlluSentence | None = field(default=None, compare=False)
@@ -32,14 +32,14 @@ class _SourceText:
 
 @lru_cache(maxsize=MAX_SENTENCES)
 def _parse(source: _SourceText) -> tuple[ConlluSentence, ...]:
-    """Return the sentences of a text, which has one unless a user has set it."""
+    """Return the sentences of a text. Only a text that a user has set can have several."""
     if source.sentence is not None:
         return (source.sentence,)
     return tuple(read_conllu(_lines(source.text), trees="any"))
 
 
 def _lines(text: str) -> io.StringIO:
-    """Split a text into lines, but not at characters that a form may have, as splitlines() does."""
+    """Split a text at line feeds only. A form may have other characters at which splitlines() splits."""
     return io.StringIO(text, newline="\n")
 
 
@@ -49,7 +49,7 @@ def keep_conllu(doc: Doc, sentences: Iterable[ConlluSentence]) -> None:
     for sentence in sentences:
         lines = [str(row) for row in sentence.rows]
         text = "".join(lines)
-        # Odd line ends are left to the parser.
+        # The parser reads texts with unusual line ends.
         if "\r" not in text and "\n\n" not in text.strip("\n") and [*_lines(text)] == lines:
             _parse(_SourceText(text, dataclasses.replace(sentence, source="<text>", first_line=1)))
         texts.append(text)
@@ -65,10 +65,10 @@ def source_sentences(doc: Doc) -> list[ConlluSentence]:
 
 
 def own_sentences(doc: Doc) -> list[ConlluSentence] | None:
-    """Return the sentences of the CoNLL-U that a Doc was read from, or those of a part of that Doc.
+    """Return the sentences of the CoNLL-U that a Doc, or a larger Doc of which it is a part, was read from.
 
-    Returns None for a Doc that is not from CoNLL-U. If its tokens were merged, split or cut out of sentences,
-    its CoNLL-U is removed, with a warning.
+    Returns None for a Doc that is not from CoNLL-U. If its tokens were merged or split, or if it begins or
+    ends within a sentence, its CoNLL-U is removed with a warning.
     Raises ValueError if the Doc has another text.
     """
     if USER_DATA_KEY not in doc.user_data:
@@ -95,9 +95,9 @@ def own_sentences(doc: Doc) -> list[ConlluSentence] | None:
 
 
 def source_arcs(doc: Doc) -> tuple[dict[int, int], dict[int, str]]:
-    """Return the heads and labels that a Doc's words have in the CoNLL-U that it was read from, by token.
+    """Return the heads and the labels in the CoNLL-U that a Doc was read from, by token.
 
-    White space has none, since it is not parsed.
+    White space has neither, since it is not parsed.
     """
     sentences = source_sentences(doc)
     words = chain.from_iterable(sentence.words for sentence in sentences)
@@ -122,7 +122,7 @@ def restore_sentences(doc: Doc) -> None:
 
 
 def _source(doc: Doc) -> dict[str, Any] | None:
-    """Return the record of a Doc's CoNLL-U, None without it. Raises ValueError for anything else."""
+    """Return the CoNLL-U in ``doc.user_data``, or None. Raises ValueError if a user has set anything else."""
     source = doc.user_data.get(USER_DATA_KEY)
     if source is None and USER_DATA_KEY not in doc.user_data:
         return None
@@ -151,7 +151,7 @@ def find_subtokens(sentences: Iterable[ConlluSentence]) -> tuple[list[str], list
 
 
 def absolute_heads(sentences: Iterable[ConlluSentence]) -> list[int | None]:
-    """Return the index in the Doc of each word's head; a root is its own head, None is missing."""
+    """Return the index in the Doc of each word's head: its own index for a root, None if missing."""
     heads: list[int | None] = []
     for sentence in sentences:
         offset = len(heads) - 1
@@ -161,7 +161,7 @@ def absolute_heads(sentences: Iterable[ConlluSentence]) -> list[int | None]:
 
 
 def set_sentences(doc: Doc, lengths: Iterable[int]) -> None:
-    """Set the sentence boundaries of a Doc, given the number of tokens of each sentence."""
+    """Set the sentence boundaries of a Doc by the number of tokens of each sentence."""
     starts = np.full(len(doc), -1, dtype=np.int64)
     starts[np.cumsum([0, *lengths])[:-1]] = 1
     values: Any = starts.astype(np.uint64)
@@ -169,5 +169,5 @@ def set_sentences(doc: Doc, lengths: Iterable[int]) -> None:
 
 
 def cell_value(cell: str) -> str:
-    """Return a cell, or the label of a token; "" for "_", which stands for a missing value."""
+    """Return the text of a cell or label, "" for "_", which marks a missing value."""
     return "" if cell == "_" else cell

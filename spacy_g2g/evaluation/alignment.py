@@ -4,7 +4,7 @@ The CoNLL 2018 shared task defines it (https://universaldependencies.org/conll18
 compared by the characters that they cover, without white space. A word outside of multiword tokens aligns
 with the word of the same span. Words in multiword tokens have no span of their own. They align by the
 longest common subsequence of their lower-cased forms, within the smallest span that cuts no multiword token
-of either side. A token of white space, which the shared task refuses, covers no character, and counts.
+of either side. A token of white space counts, although it covers no character. The shared task refuses it.
 """
 
 import unicodedata
@@ -34,7 +34,7 @@ class PlacedWord:
     span: Span of its token.
     is_multiword: Whether its token has several words.
     head: Index of its head in ``PlacedText.words``, -1 for ROOT, None if missing.
-    arcs: Heads, counted in this way, and labels in the enhanced graph.
+    arcs: Heads in the enhanced graph, which count like ``head``, and their labels.
     """
 
     word: ConlluWord
@@ -61,11 +61,7 @@ class PlacedText:
 
 
 def place_words(sentences: Iterable[ConlluSentence]) -> PlacedText:
-    """Find the positions of sentences, tokens and words in the text.
-
-    sentences: Sentences of the text.
-    Raises ValueError if DEPS can't be read.
-    """
+    """Find the positions of sentences, tokens and words in the text. Raises ValueError for invalid DEPS."""
     text = PlacedText("")
     characters: list[str] = []
     end = 0
@@ -99,15 +95,12 @@ def check_same_text(gold: PlacedText, *, system: PlacedText) -> None:
 
 
 def check_same_words(gold: Sequence[ConlluSentence], *, system: Sequence[ConlluSentence], name: str) -> None:
-    """Raise a ValueError with the first difference if two files have different words or sentences.
-
-    gold: Gold sentences.
-    system: Sentences of a system.
-    name: Name of the system for the message.
-    """
-    for (expected, here), (found, there) in zip(_places(gold), _places(system), strict=False):
-        if expected != found:
-            raise ValueError(Errors.E601.format(name=name, expected=expected + here, found=found + there))
+    """Raise a ValueError with the first difference if two files have different words or sentences."""
+    for (expected, gold_place), (text, place) in zip(_places(gold), _places(system), strict=False):
+        if expected != text:
+            raise ValueError(
+                Errors.E601.format(name=name, expected=expected + gold_place, found=text + place)
+            )
 
 
 def _places(sentences: Sequence[ConlluSentence]) -> Iterator[tuple[str, str]]:
@@ -166,11 +159,8 @@ def _region_ends(
 
     Words outside of multiword tokens belong to the region only if they are completely inside.
 
-    gold: Gold words.
-    system: System words.
-    g: Index of the region's first gold word.
-    s: Index of the region's first system word.
-    end: Character that the region extends to at least.
+    g, s: Indices of the region's first words.
+    end: The region extends to this character or farther.
     """
 
     def is_inside(placed: PlacedWord) -> bool:

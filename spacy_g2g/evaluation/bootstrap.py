@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import IntArray
 
-#: Number of sentences drawn at a time. A draw takes 8 bytes, and 8 bytes more for each column.
+#: Number of sentences to draw at once. A draw takes 8 bytes, and 8 more for each column.
 DRAWS_PER_BATCH = 100_000
 
 
@@ -17,7 +17,7 @@ class Comparison:
 
     score_a: Share of the words that system a has right, between 0 and 1.
     score_b: Share of the words that system b has right, between 0 and 1.
-    difference: Difference score_b - score_a.
+    difference: score_b - score_a.
     low: Lower end of the 95 % confidence interval of the difference, a quantile of the resampled differences.
     high: Upper end of this interval.
     p_value: Two-sided p-value between 1 / (resamples + 1) and 1: the share of resampled differences that lie
@@ -67,11 +67,9 @@ def paired_bootstrap(
 
 
 def _resample(columns: IntArray, resamples: int, rng: np.random.Generator) -> IntArray:
-    """Return sums over sentences drawn with replacement, int [columns, resamples].
+    """Draw sentences with replacement, and return the sums of each sample, int [columns, resamples].
 
     columns: Numbers to sum, int [columns, sentences].
-    resamples: Number of samples.
-    rng: Source of random numbers.
     """
     n = columns.shape[1]
     step = max(1, DRAWS_PER_BATCH // n)

@@ -46,7 +46,7 @@ class Score:
     gold: Number of gold items.
     system: Number of the system's items.
     aligned: Number of aligned words that count; None for Tokens, Sentences and Words.
-    empty: Whether no gold item has a value, such as an XPOS, so that there is nothing to score.
+    empty: Whether all gold items lack the value to score, such as an XPOS.
     """
 
     correct: int
@@ -77,7 +77,7 @@ class Score:
 
 
 class _Features(NamedTuple):
-    """Features of a word that the metrics compare. Words are identified by gold index on both sides.
+    """Features of a word that the metrics compare. Indices are those of gold words, also for a system.
 
     head: Gold index of the head, ROOT, MISSING, or UNALIGNED.
     relation: Dependency relation without its subtype.
@@ -132,8 +132,8 @@ def evaluate_sentences(
 
     gold: Sentences with gold annotation.
     system: Sentences of the same text with the system's annotation.
-    is_punctuation: Tells which gold words to leave out of UAS_nopunct and LAS_nopunct, together with the
-        system words aligned with them; None to leave out these two metrics.
+    is_punctuation: Returns whether to leave out a gold word, and the system word aligned with it, from
+        UAS_nopunct and LAS_nopunct; None to leave out these two metrics.
     Returns a score for each metric in the order of the shared task: Tokens, Sentences, Words, UPOS, XPOS,
         UFeats, AllTags, Lemmas, UAS, LAS, CLAS, MLAS, BLEX; then the metrics without punctuation; then ELAS
         and EULAS.
@@ -148,7 +148,10 @@ def evaluate_sentences(
     aligned = align_words(gold_text.words, system=system_text.words)
     gold_words = _features(gold_text, {i: i for i in range(len(gold_text.words))}, MISSING)
     system_words = _features(system_text, {s: g for g, s in aligned.items()}, UNALIGNED)
-    pairs = [(gold_words[g], _fit_lemma(gold_words[g], system_words[s])) for g, s in aligned.items()]
+    pairs = []
+    for g, s in aligned.items():
+        gold_word, word = gold_words[g], system_words[s]
+        pairs.append((gold_word, word._replace(lemma="_") if gold_word.lemma == "_" else word))
     scores = {
         "Tokens": _score_spans(gold_text.tokens, system_text.tokens),
         "Sentences": _score_spans(gold_text.sentences, system_text.sentences),
@@ -159,11 +162,11 @@ def evaluate_sentences(
     without_punctuation = {}
     if is_punctuation is not None:
         left_out = {g for g, placed in enumerate(gold_text.words) if is_punctuation(placed.word)}
-        n_partners = sum(g in left_out for g in aligned)
-        kept = [pair for g, pair in zip(aligned, pairs, strict=True) if g not in left_out]
+        n_left_out = sum(g in left_out for g in aligned)
+        scored = [pair for g, pair in zip(aligned, pairs, strict=True) if g not in left_out]
         for name in ("UAS", "LAS"):
-            score = _score_words(gold_words, system_words, kept, _WORD_METRICS[name])
-            n_gold, n_system = score.gold - len(left_out), score.system - n_partners
+            score = _score_words(gold_words, system_words, scored, _WORD_METRICS[name])
+            n_gold, n_system = score.gold - len(left_out), score.system - n_left_out
             without_punctuation[f"{name}_nopunct"] = replace(score, gold=n_gold, system=n_system)
     gold_words = [word for word in gold_words if word.relation in CONTENT_RELATIONS]
     system_words = [word for word in system_words if word.relation in CONTENT_RELATIONS]
@@ -206,33 +209,28 @@ def _is_empty(value: Hashable) -> bool:
     return all(map(_is_empty, value)) if isinstance(value, tuple) else value in ("_", MISSING)
 
 
-def _fit_lemma(gold: _Features, system: _Features) -> _Features:
-    return system._replace(lemma="_") if gold.lemma == "_" else system
-
-
 def _features(text: PlacedText, gold_index: Mapping[int, int], missing: int) -> list[_Features]:
     """Return the features of each word of a text.
 
-    text: Placed words of one side.
     gold_index: Gold index of each aligned word by its index in the text.
-    missing: Value for a missing head; it differs between gold and system so that it is never correct.
+    missing: Value for a missing head. It differs between gold and system, so that it is never correct.
     """
     own = []  # features that a word contributes as a functional dependent
     functional = defaultdict(list)
     for i, placed in enumerate(text.words):
         word = placed.word
         relation = universal(word.deprel)
-        known = (feat for feat in word.feats.split("|") if feat.partition("=")[0] in UNIVERSAL_FEATURES)
-        own.append((gold_index.get(i, UNALIGNED), relation, word.upos, tuple(sorted(known))))
+        feats = (feat for feat in word.feats.split("|") if feat.partition("=")[0] in UNIVERSAL_FEATURES)
+        own.append((gold_index.get(i, UNALIGNED), relation, word.upos, tuple(sorted(feats))))
         if relation in FUNCTIONAL_RELATIONS and placed.head is not None:
             functional[placed.head].append(own[-1])
     features = []
-    for i, (placed, (_, relation, upos, feats)) in enumerate(zip(text.words, own, strict=True)):
-        head = placed.head
+    for i, (placed, (_, relation, upos, universal_feats)) in enumerate(zip(text.words, own, strict=True)):
+        head, word = placed.head, placed.word
         if head is None:
             head = missing
         elif head != ROOT:
             head = gold_index.get(head, UNALIGNED)
-        word = placed.word
-        features.append(_Features(head, relation, upos, word.xpos, feats, word.lemma, tuple(functional[i])))
+        dependents = tuple(functional[i])
+        features.append(_Features(head, relation, upos, word.xpos, universal_feats, word.lemma, dependents))
     return features

@@ -1,4 +1,4 @@
-"""Which words of a treebank are scored: rules that tell what is punctuation.
+"""Rules for punctuation, which may be left out of scores.
 
 All rules read the gold annotation, so that every system is scored on the same words.
 """
@@ -23,11 +23,7 @@ CTB_TAGS = frozenset(["PU"])
 
 
 class PunctuationRule(NamedTuple):
-    """Definition of punctuation.
-
-    text: Description of the rule.
-    matches: Function that returns whether a gold word is punctuation.
-    """
+    """Description of a rule, and a function that returns whether a gold word is punctuation."""
 
     text: str
     matches: Callable[[ConlluWord], bool]
@@ -56,9 +52,8 @@ def punctuation_rule(name: str) -> PunctuationRule:
 
 
 def scored_words(sentences: Iterable[ConlluSentence], exclude_punct: str = "") -> BoolArray:
-    """Return for each gold word whether it is scored, bool [words].
+    """Return whether each gold word is scored, bool [words].
 
-    sentences: Gold sentences.
     exclude_punct: Name of the rule for words that are not scored, "" to score all.
     Raises ValueError if the rule is unknown.
     """
@@ -71,10 +66,10 @@ def scored_words(sentences: Iterable[ConlluSentence], exclude_punct: str = "") -
 
 def warn_of_no_punctuation(sentences: Iterable[ConlluSentence], source: Path, exclude_punct: str) -> None:
     """Warn if no gold word of a file is punctuation by a rule."""
-    counts = scored_words(sentences, exclude_punct)
-    if counts.all():
+    is_scored = scored_words(sentences, exclude_punct)
+    if is_scored.all():
         rule = punctuation_rule(exclude_punct)
-        text = Warnings.W901.format(n=len(counts), path=source, name=exclude_punct, rule=rule.text)
+        text = Warnings.W901.format(n=len(is_scored), path=source, name=exclude_punct, rule=rule.text)
         warnings.warn(text, stacklevel=3)
 
 

@@ -16,13 +16,10 @@ def f1_score(*, precision: float | None, recall: float | None) -> float | None:
 
 
 def error_reduction(*, before: float | None, after: float | None) -> float | None:
-    """Return the relative error reduction (after - before) / (1 - before).
+    """Return the relative error reduction (after - before) / (1 - before) of scores between 0 and 1.
 
-    It is 1 if no error is left and negative if errors were added.
-
-    before: Score before, between 0 and 1.
-    after: Score after, between 0 and 1.
-    Returns None if there were no errors before, or if a score is None.
+    It is 1 if no error is left and negative if errors were added. It is None if there were no errors before,
+    or if a score is None.
     """
     if before is None or after is None or before == 1:
         return None

@@ -1,7 +1,7 @@
-"""How a tokenizer of spaCy cuts the text of a treebank, compared with the treebank's tokens.
+"""Compare the tokens of spaCy's tokenizer with those of a treebank.
 
-spaCy's tokenizer cuts a text at white space first, then each chunk by itself. So the chunks of a treebank and
-their counts have all that matters to a tokenizer.
+The tokenizer cuts a text at white space first, then each chunk by itself. So the chunks of a treebank and
+their counts are enough for the comparison.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ..formats.conllu import ConlluSentence
 
 #: Tokens of a chunk of text without white space, in their order.
 Chunk = tuple[str, ...]
-#: Number of disagreements that are shown.
-N_SHOWN = 10
+#: Maximum number of disagreements to show.
+MAX_SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class TokenCounts:
     correct: Number of tokens with the right start and end.
     gold: Number of tokens in the treebank.
     system: Number of the tokenizer's tokens.
-    disagreements: Number of times that each chunk is cut in another way, with the treebank's tokens and the
-        tokenizer's, most frequent first.
+    disagreements: Chunks that are cut in another way, the most frequent first: the treebank's tokens, the
+        tokenizer's tokens, and their number of times.
     """
 
     correct: int
@@ -47,7 +47,7 @@ class TokenCounts:
     @property
     def most_frequent(self) -> dict[str, int]:
         """The first disagreements as texts, such as "e-mail / e - mail", with their numbers."""
-        first = self.disagreements[:N_SHOWN]
+        first = self.disagreements[:MAX_SHOWN]
         return {f"{' '.join(gold)} / {' '.join(system)}": times for gold, system, times in first}
 
 
@@ -59,8 +59,8 @@ def read_chunks(
     Sentences without white space between them share a chunk. A token with inner white space is left out with
     the chunks that it touches, since tokens of spaCy have none.
 
-    sentences: Sentences of the treebank.
-    special_cases: Special cases of a tokenizer, which cut a multiword token that has as many words.
+    special_cases: Special cases of a tokenizer. A multiword token is cut if its case has as many tokens as
+        it has words.
     """
     chunks = _chunks(sentences, special_cases or {})
     return Counter(chunk for chunk in chunks if not any(map(str.isspace, "".join(chunk))))
@@ -74,7 +74,7 @@ def _chunks(
         for token in sentence.tokens:
             case = special_cases.get(token.form, ()) if token.is_multiword else ()
             is_cut = len(case) == len(token.words)
-            chunk += [piece[ORTH] for piece in case] if is_cut else [token.form]
+            chunk += [subtoken[ORTH] for subtoken in case] if is_cut else [token.form]
             if token.space_after:
                 yield tuple(chunk)
                 chunk = []
@@ -85,16 +85,16 @@ def _chunks(
 def compare_tokens(tokenizer: Tokenizer, chunks: Mapping[Chunk, int]) -> TokenCounts:
     """Compare a tokenizer with the chunks of a treebank and their counts."""
     correct = n_gold = n_system = 0
-    differ = []
+    disagreements = []
     for gold, times in chunks.items():
         system = tokens_of(tokenizer, "".join(gold))
         correct += times * len(_token_spans(gold) & _token_spans(system))
         n_gold += times * len(gold)
         n_system += times * len(system)
         if gold != system:
-            differ.append((gold, system, times))
-    differ.sort(key=lambda chunk: (-chunk[2], "".join(chunk[0])))
-    return TokenCounts(correct, n_gold, n_system, differ)
+            disagreements.append((gold, system, times))
+    disagreements.sort(key=lambda item: (-item[2], "".join(item[0])))
+    return TokenCounts(correct, n_gold, n_system, disagreements)
 
 
 def tokens_of(tokenizer: Tokenizer, text: str) -> Chunk:
@@ -107,7 +107,7 @@ def _token_spans(tokens: Chunk) -> set[tuple[int, int]]:
 
 
 def explain_tokens(tokenizer: Tokenizer, sentences: Sequence[ConlluSentence]) -> Iterator[str]:
-    """Yield a line on the tokens of raw text that differ, and one on multiword tokens if there are any."""
+    """Yield a line about tokens that differ, and one about multiword tokens, if there are any."""
     counts = compare_tokens(tokenizer, read_chunks(sentences, getattr(tokenizer, "rules", None)))
     if counts.disagreements:
         yield f"Tokens that differ most often: {show_disagreements(counts)}"

@@ -19,7 +19,7 @@ from thinc.types import Floats2d
 from ..arrays import BoolArray, IntArray
 from ..data.doc_graphs import INITIAL_GRAPH, initial_tokens
 from ..data.segmentation import Segmentation
-from ..data.token_records import with_tokens
+from ..data.token_check import with_tokens
 from ..errors import Errors
 from ..models.settings import RATE, setting
 from ..models.types import Arcs, ArcScores, Parse, Request, ScoresOf, Sentence, Start

@@ -7,7 +7,7 @@ from typing import Any
 from spacy.tokens import Doc
 
 from ..data.segmentation import Segmentation
-from ..data.token_records import TOKENS, fits, new_places, warn_of_other_tokens, with_tokens
+from ..data.token_check import TOKENS, fits, new_places, warn_of_other_tokens, with_tokens
 from ..errors import Errors
 from ..trees.constraints import Constraint, Kind, find_conflict
 

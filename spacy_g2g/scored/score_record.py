@@ -9,7 +9,7 @@ n_words: Number of words of each sentence that has words.
 sentences: For each of them, a dict of arrays, or None for a sentence without scores. ``heads`` is the
     parser's tree, int [n]. ``arcs`` is as in ``ArcScores``. ``labels`` has the labels of all arcs, float
     [n, n, labels - 1], or those of the arcs of the tree, float [n, labels - 1].
-tokens: The tokens that the record was made for (see ``data/token_records.py``).
+tokens: The tokens that the record was made for (see ``data/token_check.py``).
 
 Questions about trees (``scored_trees``) need the labels of all arcs, for which ``keep_scores`` of a parser
 asks. A refiner behind the parser needs those of the tree alone, and removes a record that has no more.
@@ -22,7 +22,7 @@ import numpy as np
 from spacy.tokens import Doc
 
 from ..data.segmentation import Segmentation
-from ..data.token_records import fits, read_record, with_tokens
+from ..data.token_check import fits, read_checked, with_tokens
 from ..errors import Errors
 from ..models.types import ArcScores, Parse
 
@@ -95,7 +95,7 @@ def read_priors(
     """
     priors: list[ArcScores | None] = []
     for doc, n_words in zip(docs, _lengths(docs, segmentation), strict=True):
-        record = read_record(doc, SCORES) if _is_prior(doc) else None
+        record = read_checked(doc, SCORES) if _is_prior(doc) else None
         if record is None or record["n_words"] != n_words:
             priors += [None] * len(n_words)
             continue
