@@ -102,7 +102,7 @@ def analyze(
 
 
 def _csv_table(rows: Iterable[Row]) -> str:
-    """Return rows as CSV, with a header."""
+    """Write rows as CSV with a header."""
     table = StringIO()
     writer = csv.writer(table, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -117,7 +117,7 @@ def _escape_formula(cell: object) -> object:
 
 
 def unique_names(paths: Sequence[Path]) -> list[str]:
-    """Return file names without suffix, with as many parent folders as it takes to tell them apart."""
+    """Return file names without suffix, with enough parent folders to make them different."""
     parts = [path.resolve().with_suffix("").parts for path in paths]
     for n in range(1, max(map(len, parts), default=0) + 1):
         names = ["/".join(folders[-n:]) for folders in parts]

@@ -12,7 +12,7 @@ WORD_SIZE, LABEL_SIZE = 15.0, 11.0
 WORD_GAP = 14.0
 PORT_STEP = 6.0  # between arcs that leave a word on the same side
 LEVEL_STEP = 19.0
-FOOT = 4.0  # from the arrow tips to level 0 of the arcs
+FOOT = 4.0  # between the arrow tips and level 0 of the arcs
 RADIUS = 7.0
 MARGIN = 12.0
 
@@ -39,7 +39,8 @@ class Columns:
 def space_words(words: Sequence[str], graphs: Iterable[Graph]) -> Columns:
     """Choose positions at which words do not touch and each label fits above its arc."""
     widths = [max(20.0, text_width(shorten(word), WORD_SIZE)) for word in words]
-    room: list[dict[int, float]] = [{} for _ in words]  # least width, by the right and the left end of an arc
+    # Minimum distance between the ends of an arc, by the right end and the left end.
+    distances: list[dict[int, float]] = [{} for _ in words]
     for graph in graphs:
         for i, ports in enumerate(_ports(graph)):
             n_ports = max((abs(port) for port in ports.values()), default=0)
@@ -50,11 +51,11 @@ def space_words(words: Sequence[str], graphs: Iterable[Graph]) -> Columns:
                 widths[word - 1] = max(widths[word - 1], needed)
             elif head != MISSING:
                 left, right = sorted((word - 1, head - 1))
-                room[right][left] = max(room[right].get(left, 0.0), needed + 2 * PORT_STEP)
+                distances[right][left] = max(distances[right].get(left, 0.0), needed + 2 * PORT_STEP)
     centers: list[float] = []
     for word, width in enumerate(widths):
         x = centers[-1] + (widths[word - 1] + width) / 2 + WORD_GAP if word else MARGIN + width / 2
-        centers.append(max([x, *(centers[left] + needed for left, needed in room[word].items())]))
+        centers.append(max([x, *(centers[left] + needed for left, needed in distances[word].items())]))
     right_to_left = sum(map(_is_right_to_left, words)) > len(words) / 2
     return Columns(centers, centers[-1] + widths[-1] / 2 + MARGIN, right_to_left)
 
@@ -65,7 +66,7 @@ def _is_right_to_left(word: str) -> bool:
 
 
 def _ports(graph: Graph) -> list[dict[int, int]]:
-    """Return for each word the ports from which arcs to its dependents leave, by index of the link.
+    """Return the ports of each word, from which arcs to its dependents leave, by index of the link.
 
     Ports count from the center of the word: 1, 2, ... towards later words and -1, -2, ... towards earlier
     words. The longest arc gets the innermost port, so that arcs of a projective tree do not cross.
@@ -73,8 +74,8 @@ def _ports(graph: Graph) -> list[dict[int, int]]:
     ports: list[dict[int, int]] = [{} for _ in graph.heads]
     for link, word, head in sorted(_word_arcs(graph), key=lambda arc: -abs(arc[1] - arc[2])):
         side = 1 if word > head else -1
-        taken = ports[head - 1]
-        taken[link] = side * (1 + sum((port > 0) == (side > 0) for port in taken.values()))
+        head_ports = ports[head - 1]
+        head_ports[link] = side * (1 + sum((port > 0) == (side > 0) for port in head_ports.values()))
     return ports
 
 
@@ -100,18 +101,13 @@ def _word_arcs(graph: Graph) -> list[tuple[int, int, int]]:
 
 
 def draw_arcs(name: str, compared: ComparedGraph, columns: Columns) -> str:
-    """Draw a graph as SVG.
-
-    name: Name of the graph.
-    compared: Graph to draw, with the graphs to compare it with.
-    columns: Positions of the words.
-    """
+    """Draw a graph as SVG."""
     words, graph = compared.words, compared.graph
     levels, ports, links = arc_levels(graph), _ports(graph), graph.links
     top = max(levels) + 1
     base = FOOT + top * LEVEL_STEP + LABEL_SIZE + 4
     parts = []
-    # Low arcs are drawn last, so that their labels and hover areas are above long lines that pass.
+    # Low arcs are drawn last, so that their labels and hover areas are above the lines of long arcs.
     for i in sorted(range(len(links)), key=lambda i: -(levels[i] or top)):
         word, head, dep = links[i]
         x, y = columns.x(word), base - FOOT - LEVEL_STEP * (levels[i] or top)

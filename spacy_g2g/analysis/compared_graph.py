@@ -24,7 +24,7 @@ class ComparedGraph:
     """Graph of a sentence with the graphs to compare it with. Words count from 1.
 
     words: Words of the sentence.
-    graph: Graph that is drawn.
+    graph: Graph to draw.
     before: Graph of the previous iteration, or None.
     gold: Gold tree, or None. Heads of -1 and labels of "" in it are unknown.
     doubt: Probability below which an arc with its label is doubtful.
@@ -53,7 +53,7 @@ class ComparedGraph:
         return head_kind, _KINDS[old_arc != arc, was_right, is_right]
 
     def is_doubtful(self, word: int) -> bool:
-        """Return whether head and label of a word have a probability, and one below ``doubt``."""
+        """Return whether the probability of a word's head and label is known and below ``doubt``."""
         if not self.graph.head_probs or self.graph.arc(word)[0] == MISSING:
             return False
         label_prob = self.graph.dep_probs[word - 1] if self.graph.dep_probs else 1.0
@@ -68,24 +68,24 @@ class ComparedGraph:
         kinds = [self.arc_kinds(word)[1] for word in range(1, len(words) + 1)]
         if self.before is not None:
             n_changed = len(words) - kinds.count("same") - kinds.count("wrong")
-            facts.append(f"{_number_of(n_changed, 'arc')} changed" if n_changed else "nothing changed")
+            facts.append(f"{_count(n_changed, 'arc')} changed" if n_changed else "nothing changed")
             facts += [
                 f"{kinds.count(kind)} {text}" for kind, text in CHANGES_AND_ERRORS.items() if kind in kinds
             ]
         if self.gold is not None:
-            n_known = sum(head != MISSING for head in self.gold.heads)
+            n_gold = sum(head != MISSING for head in self.gold.heads)
             n_wrong = sum(kinds.count(kind) for kind in _WRONG)
-            facts.append(f"{n_known - n_wrong} of {n_known} right")
+            facts.append(f"{n_gold - n_wrong} of {n_gold} right")
         if self.doubt and graph.head_probs:
             n_doubtful = sum(map(self.is_doubtful, range(1, len(words) + 1)))
-            facts.append(f"{_number_of(n_doubtful, 'arc')} below {self.doubt:g}")
+            facts.append(f"{_count(n_doubtful, 'arc')} below {self.doubt:g}")
         if n_more := len(graph.links) - len(words):
-            facts.append(_number_of(n_more, "further arc"))
+            facts.append(_count(n_more, "further arc"))
         n_roots, n_headless = list(graph.heads).count(ROOT), list(graph.heads).count(MISSING)
         if n_headless:
-            facts.append(f"{_number_of(n_headless, 'word')} without head")
+            facts.append(f"{_count(n_headless, 'word')} without head")
         if n_roots != 1:
-            facts.append(_number_of(n_roots, "root"))
+            facts.append(_count(n_roots, "root"))
         if cycle := graph.find_cycle():
             facts.append("cycle: " + " ← ".join(words[word - 1] for word in (*cycle, cycle[0])))
         return facts
@@ -111,5 +111,5 @@ class ComparedGraph:
         return f"{self.words[word - 1]} ← {self.words[head - 1] if head else 'ROOT'}: {dep or 'no label'}"
 
 
-def _number_of(n: int, noun: str) -> str:
+def _count(n: int, noun: str) -> str:
     return f"{n or 'no'} {noun}{'' if n == 1 else 's'}"

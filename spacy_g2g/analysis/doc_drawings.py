@@ -1,4 +1,4 @@
-"""The graphs of parsed Docs, sentence by sentence, as drawings show them."""
+"""Read from parsed Docs the graphs to draw, sentence by sentence."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,7 +18,6 @@ from .drawing import Drawing
 def read_graphs(doc: Doc, parser: G2GParser | None) -> list[TokenGraph]:
     """Return the initial graph and the graph of each pass of a refiner; the tree alone without a pass.
 
-    doc: Parsed Doc.
     parser: Parser whose ``confidence`` replaces the probabilities of the last graph; None keeps them.
     """
     graphs = [*(read_checked(doc, GRAPHS) or [])]
@@ -30,7 +29,7 @@ def read_graphs(doc: Doc, parser: G2GParser | None) -> list[TokenGraph]:
 
 
 def _tree_with_probabilities(doc: Doc) -> TokenGraph:
-    """Return the tree of a Doc, with the probabilities that its tokens have, if any."""
+    """Return the tree of a Doc, with the probabilities in its tokens' extension attributes, if any."""
     graph = tree_of(doc)
     for key, extension in PROBABILITIES.items():
         probs = [token._.get(extension) for token in doc] if Token.has_extension(extension) else []
@@ -41,7 +40,7 @@ def _tree_with_probabilities(doc: Doc) -> TokenGraph:
 
 
 def _with_confidence(doc: Doc, graph: Mapping[str, Sequence[Any]], parser: G2GParser) -> TokenGraph:
-    """Return the tree of a Doc with the probabilities that ``parser.confidence`` gives for it."""
+    """Return the tree of a Doc with probabilities from ``parser.confidence``."""
     heads, labels = [0.0] * len(doc), [0.0] * len(doc)
     for tree in parser.confidence(doc):
         for token, arc, labeled in zip(tree.tokens, tree.arcs, tree.labeled, strict=True):
@@ -54,10 +53,9 @@ def sentence_graphs(
 ) -> dict[str, Graph]:
     """Return the graphs of a sentence by name: initial graph, graphs of the passes, final tree.
 
-    doc: The Doc.
-    graphs: Graphs over its tokens.
+    graphs: Graphs over the tokens of the Doc.
     words: Indices of the sentence's words in the Doc.
-    n_passes: Number of passes that the refiner made over the sentence.
+    n_passes: Number of passes of the refiner over the sentence.
     """
     named = {"tree": graphs[-1]} if graphs else {}
     if len(graphs) > 1 and n_passes:
@@ -67,7 +65,7 @@ def sentence_graphs(
 
 
 def enhanced_graph(words: Sequence[Token]) -> Graph | None:
-    """Return the enhanced graph that a component has written for a sentence; None if there is none."""
+    """Return the enhanced graph of a sentence that a component has written; None without one."""
     arcs = arcs_of(words)
     return Graph.from_arcs(arcs) if any(arcs) else None
 

@@ -1,7 +1,7 @@
 """HTML pages that show the graphs of sentences, from iterations or systems, one below the other.
 
-Further figures of a sentence, made elsewhere, may follow the graphs. The page is self-contained, without
-scripts and addresses. All text from words, labels and titles is escaped.
+Figures of plug-ins may follow the graphs of a sentence. The page is self-contained, without scripts and
+addresses. All text from words, labels and titles is escaped.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ class Drawing:
         folded at the end. Otherwise gold is drawn first.
     more: Further figures in HTML that follow the graphs.
     doubt: Probability below which an arc with its label is marked.
-    enhanced: Enhanced graph, or None. It follows the graphs, and what differs from the last one is marked.
+    enhanced: Enhanced graph, or None. It follows the graphs, with marks where it differs from the last one.
     """
 
     words: Sequence[str]
@@ -43,27 +43,21 @@ class Drawing:
 
 
 def draw_page(drawings: Iterable[Drawing], *, title: str) -> str:
-    """Return an HTML page that shows sentences, with a legend.
-
-    drawings: Sentences with their graphs.
-    title: Title of the page.
-    """
+    """Return an HTML page that shows sentences, with a legend."""
     return make_page(title, body=f"<h1>{escape(title)}</h1>\n{draw_sentences(drawings)}")
 
 
 def draw_sentences(drawings: Iterable[Drawing], *, level: int = 2, compared: str = COMPARED) -> str:
     """Return the part of a page that shows sentences, with a legend.
 
-    drawings: Sentences with their graphs.
     level: Level of the headings.
     compared: Sentence for the legend about scored words and labels.
     """
     drawings = list(drawings)
     sections = [_draw_sentence(number, drawing, level) for number, drawing in enumerate(drawings, start=1)]
-    legend = (
-        _draw_legend(drawings, "".join(sections), compared) if sections else "<p>No sentence to show.</p>"
-    )
-    return "\n".join([legend, *sections])
+    if not sections:
+        return "<p>No sentence to show.</p>"
+    return "\n".join([_draw_legend(drawings, "".join(sections), compared), *sections])
 
 
 def _draw_sentence(number: int, drawing: Drawing, level: int) -> str:
@@ -79,19 +73,18 @@ def _draw_sentence(number: int, drawing: Drawing, level: int) -> str:
         # Compared with a graph without arcs, all arcs would be new.
         before = graph if drawing.are_steps and not graph.is_empty else None
     if drawing.enhanced is not None:
-        figures.append(
-            _draw_figure("enhanced", ComparedGraph(drawing.words, drawing.enhanced, before), columns)
-        )
+        compared = ComparedGraph(drawing.words, drawing.enhanced, before)
+        figures.append(_draw_figure("enhanced", compared, columns))
     if gold is not None:
         figure = _draw_figure("gold", ComparedGraph(drawing.words, gold), columns)
         folded = f"<details><summary>gold</summary>{figure}</details>"
         figures = [*figures, folded] if drawing.are_steps else [figure, *figures]
-    shown = "trees" if figures else "graphs"
+    content = "trees" if figures else "graphs"
     figures += drawing.more
     name = f"{number}" + (f" · {drawing.name}" if drawing.name else "")
     return (
         f'<section>\n<h{level}>{escape(name)}</h{level}>\n<p dir="auto">{escape(drawing.text)}</p>\n'
-        f'<div class="box" tabindex="0" role="region" aria-label="{shown} of sentence {number}"'
+        f'<div class="box" tabindex="0" role="region" aria-label="{content} of sentence {number}"'
         f' dir="{"rtl" if columns.right_to_left else "ltr"}">\n' + "\n".join(figures) + "\n</div>\n</section>"
     )
 

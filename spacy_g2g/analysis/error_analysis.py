@@ -35,7 +35,7 @@ class Analysis:
     gold: Gold sentences.
     systems: Graphs of the sentences by name of the system.
     subtypes: Whether labels are compared with their subtypes.
-    exclude_punct: Name of the rule for punctuation that is not scored, "" if all words are.
+    exclude_punct: Name of the rule in ``punctuation`` for gold words that are not scored, "" to score all.
     rows: All figures, see ``error_rows``.
     wrong: Number of scored words with a wrong head or label, int [systems, sentences].
     totals: Number of scored words, int [sentences].
@@ -51,7 +51,7 @@ class Analysis:
 
     @property
     def names(self) -> list[str]:
-        """Names of the systems in the order given."""
+        """Names of the systems, in their order."""
         return list(self.systems)
 
     @property
@@ -102,28 +102,26 @@ def analyze_errors(
     resamples: int = 0,
     seed: int = 0,
 ) -> Analysis:
-    """Compare the graphs of systems with the gold trees and with each other.
+    """Compare the graphs of systems with complete gold trees and with each other.
 
-    gold: Sentences with complete gold trees.
-    systems: Graphs over the same words, by name of the system.
-    subtypes: Compare labels with their subtypes, so that nmod:poss differs from nmod.
-    exclude_punct: Name of the rule in ``punctuation`` for gold words that are not scored; "" to score all.
-    resamples: Number of resamples of the paired bootstrap; 0 for none.
+    ``Analysis`` explains the other arguments.
+
+    resamples: Number of resamples of the paired bootstrap; 0 for no bootstrap.
     seed: Seed of the paired bootstrap.
     Raises ValueError if the punctuation rule is unknown, or if no word is scored.
     """
-    counts = scored_words(gold, exclude_punct)
-    if not counts.any():
+    is_scored = scored_words(gold, exclude_punct)
+    if not is_scored.any():
         description = describe_scoring(subtypes=subtypes, exclude_punct=exclude_punct)
-        raise ValueError(Errors.E602.format(n=len(counts), compared=description))
+        raise ValueError(Errors.E602.format(n=len(is_scored), compared=description))
     gold_arcs = TreebankArcs([sentence.graph() for sentence in gold], subtypes=subtypes)
-    n_gold = Counter(gold_arcs.labels[counts].tolist())
+    n_gold = Counter(gold_arcs.labels[is_scored].tolist())
     labels = set(n_gold)
     compared = {}
     for name, graphs in systems.items():
         arcs = TreebankArcs(graphs, subtypes=subtypes)
-        compared[name] = Comparison(gold_arcs, arcs, counts)
-        labels.update(arcs.labels[counts].tolist())
+        compared[name] = Comparison(gold_arcs, arcs, is_scored)
+        labels.update(arcs.labels[is_scored].tolist())
     ordered = sorted(labels, key=lambda label: (-n_gold[label], label))
     rows = []
     for name, system in compared.items():
@@ -137,16 +135,15 @@ def analyze_errors(
         subtypes=subtypes,
         exclude_punct=exclude_punct,
         rows=rows,
-        wrong=np.array([gold_arcs.per_sentence(counts & ~system.right) for system in compared.values()]),
-        totals=gold_arcs.per_sentence(counts),
+        wrong=np.array([gold_arcs.per_sentence(is_scored & ~system.right) for system in compared.values()]),
+        totals=gold_arcs.per_sentence(is_scored),
     )
 
 
 def worst_sentences(analysis: Analysis, limit: int, by: str = "errors") -> list[int]:
     """Return the indices of the worst sentences, the worst first. Sentences with a rank of 0 are left out.
 
-    analysis: Analysis of the sentences.
-    limit: Largest number of sentences to return.
+    limit: Maximum number of sentences.
     by: Key of WORST_BY. Among equals, the sentence with more wrong words comes first.
     """
     errors = analysis.wrong.sum(axis=0)

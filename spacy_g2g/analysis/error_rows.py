@@ -47,7 +47,7 @@ class Row:
     """A figure of an analysis.
 
     system: Name of a system.
-    quantity: What the bins divide, such as "dependency_length".
+    quantity: Quantity whose values the bins divide, such as "dependency_length".
     bin: Name of the bin, such as "ROOT".
     metric: Name of the figure, such as "f1".
     value: A rate between 0 and 1, or None if its denominator is 0; or a number of items.
@@ -101,10 +101,7 @@ class TreebankArcs:
         self.trees = np.array([arcs.any() for arcs in crossing], dtype=np.int64)
 
     def per_sentence(self, chosen: BoolArray) -> IntArray:
-        """Return the number of chosen words in each sentence, int [sentences].
-
-        chosen: Whether each word is counted, bool [words].
-        """
+        """Count the chosen words, bool [words], in each sentence. Returns int [sentences]."""
         return np.bincount(self.sentence_of[chosen], minlength=len(self.trees))
 
 
@@ -207,7 +204,6 @@ def _overall(compared: Comparison) -> Iterator[Cells]:
 def _bin_rows(quantity: str, names: Sequence[str], columns: Sequence[IntArray]) -> Iterator[Cells]:
     """Yield precision, recall and F1 of items by bin. Gold and system may place an item in different bins.
 
-    quantity: What the bins divide.
     names: Names of the bins.
     columns: Indices of bins in the names: of the gold items, of the system's items, and of the right items
         by gold and by the system; int [items].
@@ -244,15 +240,12 @@ def compare_systems(
 ) -> Iterator[Cells]:
     """Yield how the second system differs from the first in UAS and LAS: UAS_change and LAS_change.
 
-    The metrics are numbers of words that only one system has right, or that have different wrong arcs; and
-    from the paired bootstrap over sentences with scored words, the ``difference`` second - first, the ends
-    ``low`` and ``high`` of its confidence interval, and its ``p_value``.
+    Some metrics count words that only one system has right, or to which both give different wrong arcs. The
+    others come from the paired bootstrap over sentences with scored words: the ``difference`` second - first,
+    the ends ``low`` and ``high`` of its confidence interval, and its ``p_value``.
 
-    first: The first system compared with the gold arcs.
-    second: The second system compared with the gold arcs.
     name: Name of the first system, which becomes the bin.
-    resamples: Number of resamples of the bootstrap; 0 for none.
-    seed: Seed of the bootstrap.
+    resamples: Number of resamples of the bootstrap; 0 for no bootstrap.
     """
     gold, counts, arcs = first.gold, first.counts, second.arcs
     totals = gold.per_sentence(counts)

@@ -49,7 +49,8 @@ def evaluate(
     treebank: Annotated[
         str,
         typer.Option(
-            "--treebank", help="Treebank whose guidelines the trees follow, if the parser knows several"
+            "--treebank",
+            help="Treebank whose guidelines the trees follow, if the parser learned several",
         ),
     ] = "",
     exclude_punct: Annotated[
@@ -122,14 +123,14 @@ def evaluate(
 
 
 def _refuse(options: Mapping[str, object], other: str) -> None:
-    """Raise BadParameter if one of the options is set, since none of them works with the other one."""
+    """Raise BadParameter if one of the options is set together with another option, which excludes them."""
     wrong = [option for option, value in options.items() if value]
     if wrong:
         raise typer.BadParameter(f"{', '.join(wrong)} needs gold annotation: expected it without {other}")
 
 
 def _texts(sentences: Sequence[ConlluSentence], nlp: Language, silent: bool) -> Iterator[str]:
-    """Print how the tokenizer agrees with the treebank, then yield the text of each paragraph."""
+    """Print where the tokenizer differs from the treebank, then yield the text of each paragraph."""
     texts = list(read_paragraphs(sentences))
     # A treebank without marked paragraphs is one long text.
     nlp.max_length = max(nlp.max_length, *map(len, texts))
@@ -152,11 +153,7 @@ def _rates(score: Score) -> dict[str, float | None]:
 
 
 def _print_scores(scores: Mapping[str, Score], source: str) -> None:
-    """Print scores as a table of percentages.
-
-    scores: Scores by metric.
-    source: Description of the pipeline's input.
-    """
+    """Print scores as a table of percentages. The source is the pipeline's input."""
     rows = []
     for name, score in scores.items():
         rates = _rates(score).values()

@@ -1,9 +1,9 @@
-"""Analysis of the changes by each iteration of refinement (Mohammadshahi & Henderson 2021).
+"""Analyze the changes that each iteration of refinement makes (Mohammadshahi & Henderson 2021).
 
 Section 6.5 and appendix D of the paper measure refinement by relative error reduction (equation 8): the share
-of a graph's errors that the next graph does not have. The tables are for all words (Tables 4 and 12a), for
-the F-score of each label (Tables 5 and 11), and for sentences with projective and non-projective gold trees
-(Tables 6 and 12b). As in the CoNLL 2018 metrics, punctuation counts and labels are compared without subtypes.
+of a graph's errors that the next graph does not have. The tables show it for all words (Tables 4 and 12a),
+for the F-score of each label (Tables 5 and 11), and for sentences with projective and non-projective gold
+trees (Tables 6 and 12b). As in the CoNLL 2018 metrics, punctuation counts and labels have no subtypes.
 
 Graphs are scored as they are. The paper decodes a tree from each iteration for this analysis. Here, arg-max
 graphs between the iterations are scored as the next iteration read them.
@@ -41,10 +41,11 @@ def analyze_refinement(
 ) -> Analysis:
     """Analyze the graphs 0 (initial) to T of refinement as systems of these names.
 
-    T is the largest number of iterations of a sentence. Sentences with fewer iterations keep their last
+    T is the maximum number of iterations of a sentence. Sentences with fewer iterations keep their last
     graph. The quantity "stopped" has the number of sentences and words that made as many passes, and of these
-    the number of "unchanged" sentences, in which the last pass changed nothing, subtypes included. For
-    sentences at the limit of passes this compares the last two graphs, so a repeated non-tree is missed.
+    the number of "unchanged" sentences, in which the last pass changed neither heads nor labels, subtypes
+    included. For sentences at the limit of passes this compares the last two graphs, so it misses a repeated
+    graph that is not a tree.
 
     gold: Sentences with complete gold trees.
     graphs: For each sentence the initial graph, then one for each iteration.
@@ -82,10 +83,7 @@ def find_changes(analysis: Analysis) -> dict[str, list[int]]:
 
 
 def find_scores(analysis: Analysis, part: tuple[str, str, str]) -> list[float | None]:
-    """Return a score of each graph.
-
-    part: Quantity, bin and metric.
-    """
+    """Return a score of each graph. A part is a quantity, bin and metric."""
     quantity, bin_, metric = part
     return [analysis[name, quantity, bin_, metric].value for name in analysis.names]
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 
-#: Maximum number of characters of a word in a drawing. Longer words are shown in full on hover.
+#: Maximum number of characters of a word in a drawing. Hovering shows a longer word in full.
 MAX_CHARACTERS = 32
 
 _PAGE = """<!DOCTYPE html>
@@ -29,7 +29,7 @@ _PAGE = """<!DOCTYPE html>
 
 
 def make_page(title: str, *, body: str) -> str:
-    """Return a page from a title in plain text and a body in HTML."""
+    """Make a page of a title in plain text and a body in HTML."""
     style = files(__package__).joinpath("page.css").read_text(encoding="utf8")
     return _PAGE.format(title=escape(title), style=f"\n{style}", body=body)
 
@@ -45,7 +45,7 @@ def shorten(text: str) -> str:
 
 
 def text_width(text: str, size: float) -> float:
-    """Return a width that the text does not exceed in most fonts."""
+    """Return the width of a text; few fonts need more."""
     return size * sum(_char_width(char) for char in text)
 
 
@@ -68,8 +68,6 @@ def make_table(
 ) -> str:
     """Return a table of text in a box that scrolls if the table is too wide.
 
-    caption: Caption of the table.
-    header: Titles of the columns.
     rows: Cells of each row; the first cell is the name of the row.
     groups: Titles (or "") above the header, each with the number of columns that it spans.
     """

@@ -1,4 +1,4 @@
-"""Plots of evaluations. They need matplotlib (the extra ``plots``), which is imported on first use."""
+"""Plots of evaluations. They import matplotlib (the extra ``plots``), or raise ImportError without it."""
 
 from __future__ import annotations
 
@@ -58,10 +58,6 @@ def plot_refinement(analysis: Analysis, path: Path) -> None:
     The panels show UAS and LAS of each graph; the relative error reduction of each iteration, for all words
     and by projectivity of the gold tree; words that each iteration changed; sentences and words by number of
     passes; and the F-score of each label in each graph.
-
-    analysis: Analysis to draw.
-    path: File to write.
-    Raises ImportError if matplotlib is missing.
     """
     scores = {name: find_scores(analysis, part) for name, part in PARTS.items()}
     rates = {name: _percent(scores[name]) for name in ("UAS", "LAS")}
@@ -85,20 +81,15 @@ def plot_refinement(analysis: Analysis, path: Path) -> None:
 
 
 def plot_reliability(kinds: Mapping[str, Reliability], path: Path) -> None:
-    """Draw a reliability diagram to a .png or .svg file: a panel for each kind of prediction.
-
-    kinds: Predictions in bins, by the name of their kind.
-    path: File to write.
-    Raises ImportError if matplotlib is missing.
-    """
+    """Draw a reliability diagram to a .png or .svg file: a panel for each kind of prediction."""
     with _figure(4.5 * len(kinds), 4.5, path) as figure:
         panels = figure.subplots(1, len(kinds), squeeze=False)[0]
         for axes, (name, bins) in zip(panels, kinds.items(), strict=True):
-            shown = bins.counts > 0
-            probs, shares = 100 * bins.probs[shown], 100 * bins.counts[shown] / bins.counts.sum()
+            is_filled = bins.counts > 0
+            probs, shares = 100 * bins.probs[is_filled], 100 * bins.counts[is_filled] / bins.counts.sum()
             axes.plot([0, 100], [0, 100], color="#999999", linestyle=":")
             axes.bar(probs, shares, 4, color=COLORS[5], alpha=0.5)
-            axes.plot(probs, 100 * bins.rates[shown], marker="o", color=COLORS[0])
+            axes.plot(probs, 100 * bins.rates[is_filled], marker="o", color=COLORS[0])
             title = f"{name}: error {100 * bins.error:.2f} %"
             axes.set(title=title, xlabel="probability, %", ylabel="right, %")
 
@@ -107,11 +98,7 @@ def plot_bins(analysis: Analysis) -> str:
     """Plot F1 by dependency length and distance to the root, and LAS by sentence length, of all systems.
 
     The plot follows Figure 3 of Mohammadshahi & Henderson (2020, 2021). The number of gold words is printed
-    below each bin. A rate with a denominator of 0 is a gap in its line.
-
-    analysis: Analysis to draw.
-    Returns an SVG picture.
-    Raises ImportError if matplotlib is missing.
+    below each bin. A rate with a denominator of 0 is a gap in its line. Returns an SVG picture.
     """
     panels = (
         ("dependency_length", "f1", "labeled F1 (%)", "dependency length"),
@@ -133,12 +120,7 @@ def plot_bins(analysis: Analysis) -> str:
 
 
 def plot_label_scores(analysis: Analysis) -> str:
-    """Plot the F1 of each gold label for all systems, the most frequent label first.
-
-    analysis: Analysis to draw.
-    Returns an SVG picture.
-    Raises ImportError if matplotlib is missing.
-    """
+    """Plot the F1 of each gold label for all systems, the most frequent label first. Returns an SVG."""
     svg = StringIO()
     with _figure(9, 1.5 + 0.26 * len(_gold_labels(analysis)), svg) as figure:
         axes = figure.subplots()

@@ -55,7 +55,7 @@ def refinement(
         refiner.store_graphs = True
     inputs = gold_docs(sentences, nlp.vocab, gold, gold_tags=gold_tags, initial=initial)
     docs = progress(nlp.pipe(inputs, batch_size=batch_size), unit="sentences", silent=silent)
-    graphs, passes = zip(*map(_refined, docs, sentences), strict=True)
+    graphs, passes = zip(*map(_read_iterations, docs, sentences), strict=True)
     analysis = analyze_refinement(sentences, graphs, passes)
     if output is not None:
         write_json(output, analysis.to_dict())
@@ -66,8 +66,8 @@ def refinement(
     return analysis
 
 
-def _refined(doc: Doc, gold: ConlluSentence) -> tuple[list[Graph], int]:
-    """Return the graphs that a refiner stored for a gold sentence, and the number of passes it made."""
+def _read_iterations(doc: Doc, gold: ConlluSentence) -> tuple[list[Graph], int]:
+    """Return the graphs that a refiner stored for a gold sentence, and its number of passes."""
     words = word_forms(doc)
     if words != [word.form for word in gold.words]:
         raise ValueError(Errors.E504.format(sentence=gold.text, words=words))

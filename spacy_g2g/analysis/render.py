@@ -1,4 +1,4 @@
-"""``render``: HTML page with trees, iterations of refiners, and AMRs of sentences."""
+"""``render``: draw trees, iterations of refiners, and AMRs of sentences on an HTML page."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -92,7 +92,7 @@ def render(
     )
     if limit and not only_changed:
         tasks = islice(tasks, limit)
-    # The limit bounds the default batch, so that no more is parsed than the page needs.
+    # The limit bounds the default batch, so that the pipeline parses no more sentences than the page needs.
     results = nlp.pipe(tasks, as_tuples=True, batch_size=batch_size or limit or None)
     drawings = chain.from_iterable(_draw(doc, gold, nlp, parser) for doc, gold in results)
     chosen = filter(is_changed, drawings) if only_changed else drawings
@@ -140,12 +140,9 @@ def _read_source(
 def _draw(doc: Doc, gold: Gold | None, nlp: Language, parser: G2GParser | None = None) -> Iterator[Drawing]:
     """Yield a drawing for each sentence, without white space. A Doc with gold words is one sentence.
 
-    doc: Parsed Doc.
-    gold: Gold annotation of its words.
-    nlp: Pipeline.
     parser: Parser whose ``confidence`` replaces the probabilities of the last graph.
     """
-    graphs = read_graphs(doc, parser)
+    graphs, forms = read_graphs(doc, parser), word_forms(doc)
     predicted = {suffix: plugin.get(doc) for suffix, plugin in plugins().items()}
     annotations = {suffix: texts for suffix, texts in predicted.items() if texts is not None}
     if len(graphs) == 1 and not has_arcs(graphs[0]) and doc.text.strip():
@@ -155,33 +152,28 @@ def _draw(doc: Doc, gold: Gold | None, nlp: Language, parser: G2GParser | None =
     passes = (doc.has_extension(ITERATIONS) and doc._.get(ITERATIONS)) or []
     if gold is not None:
         drawing, gold_annotations = gold
-        words = word_forms(doc)
         n_texts = max(map(len, annotations.values()), default=0)
-        if words != drawing.words or n_texts > 1:
-            raise ValueError(Errors.E901.format(sentence=drawing.text, words=words, n=n_texts))
+        if forms != drawing.words or n_texts > 1:
+            raise ValueError(Errors.E901.format(sentence=drawing.text, words=forms, n=n_texts))
         n_passes = max(passes, default=len(graphs) - 1)
         joined = {suffix: "".join(texts) for suffix, texts in annotations.items()}
         more = _figures(joined, gold_annotations)
         named = sentence_graphs(doc, graphs, words=range(len(doc)), n_passes=n_passes)
         yield replace(drawing, graphs=named, more=more, enhanced=enhanced_graph([*doc]))
         return
-    forms = word_forms(doc)
     for number, span in enumerate(sentences_of(doc)):
         places = [token.i for token in span if token.text.strip()]
         if places:
+            words = [forms[place] for place in places]
             n_passes = passes[number] if number < len(passes) else len(graphs) - 1
+            named = sentence_graphs(doc, graphs, words=places, n_passes=n_passes)
+            more = _figures({suffix: texts[number] for suffix, texts in annotations.items()}, {})
             enhanced = enhanced_graph([doc[place] for place in places])
-            yield Drawing(
-                words=[forms[place] for place in places],
-                graphs=sentence_graphs(doc, graphs, words=places, n_passes=n_passes),
-                text=span.text.strip(),
-                more=_figures({suffix: texts[number] for suffix, texts in annotations.items()}, {}),
-                enhanced=enhanced,
-            )
+            yield Drawing(words, named, text=span.text.strip(), more=more, enhanced=enhanced)
 
 
 def _figures(predicted: Mapping[str, str], gold: Mapping[str, str]) -> list[str]:
-    """Return the figures of a sentence's annotation by plug-ins, given by their suffixes."""
+    """Let plug-ins draw the annotation of a sentence, by their suffixes."""
     figures: list[str] = []
     for suffix, plugin in plugins().items():
         figures += plugin.draw(predicted.get(suffix, ""), gold=gold.get(suffix, ""))

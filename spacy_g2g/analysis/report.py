@@ -41,8 +41,6 @@ _SIGNIFICANCE = (
 def make_report(analysis: Analysis, *, title: str, worst: int = 20, worst_by: str = "errors") -> str:
     """Return the HTML page of an error analysis.
 
-    analysis: Analysis of the sentences.
-    title: Title of the page.
     worst: Number of the worst sentences to draw.
     worst_by: Order of ``worst_sentences``.
     Raises ImportError if matplotlib is missing.
@@ -192,11 +190,10 @@ def _draw_sentence(analysis: Analysis, index: int) -> Drawing:
 def _draw_worst(analysis: Analysis, chosen: Sequence[int], by: str) -> str:
     """Draw the gold tree of each chosen sentence above the trees of the systems."""
     drawings = [_draw_sentence(analysis, index) for index in chosen]
-    compared = (
-        f"Compared: {'' if analysis.subtypes else 'universal part of '}labels; here, punctuation counts."
-    )
-    drawn = draw_sentences(drawings, level=3, compared=compared)
-    return f'<p class="note">Ordered by {WORST_BY[by]}.</p>\n{drawn}'
+    part = "" if analysis.subtypes else "universal part of "
+    compared = f"Compared: {part}labels; here, punctuation counts."
+    sections = draw_sentences(drawings, level=3, compared=compared)
+    return f'<p class="note">Ordered by {WORST_BY[by]}.</p>\n{sections}'
 
 
 def _anchor(name: str) -> str:
@@ -204,7 +201,7 @@ def _anchor(name: str) -> str:
 
 
 def _reduction(analysis: Analysis, name: str, part: tuple[str, str, str]) -> str:
-    """Return the error reduction of a system against the first one in a quantity, bin and metric."""
+    """Return the error reduction of a system against the first one, in a quantity, bin and metric."""
     first, (quantity, bin_, metric) = analysis.names[0], part
     if name == first:
         return ""

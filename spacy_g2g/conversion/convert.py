@@ -1,4 +1,4 @@
-"""``convert``: CoNLL-U or CoNLL-X files to spaCy's DocBin."""
+"""``convert``: convert CoNLL-U or CoNLL-X files to spaCy's DocBin."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -88,18 +88,17 @@ def convert(
 def conllu_files(paths: Iterable[Path]) -> list[Path]:
     """Return files, and the .conllu files of folders in the order of their names.
 
-    paths: Files and folders.
     Raises ValueError if a file is not a treebank, or is named twice.
     Raises FileNotFoundError if a file is missing or a folder has no .conllu file.
     """
     files: list[Path] = []
     for path in paths:
-        own = sorted(path.rglob("*.conllu")) if path.is_dir() else [path]
-        if not own or not own[0].exists():
+        treebanks = sorted(path.rglob("*.conllu")) if path.is_dir() else [path]
+        if not treebanks or not treebanks[0].exists():
             raise FileNotFoundError(Errors.E906.format(path=path / "*.conllu" if path.is_dir() else path))
-        for file in own:
+        for file in treebanks:
             check_suffix(file, TREEBANK_SUFFIXES)
-        files += own
+        files += treebanks
     check_distinct(files)
     return files
 

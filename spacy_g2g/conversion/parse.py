@@ -72,12 +72,12 @@ def parse(
     silent = silent or is_stream(output)
     check_suffix(source, input_suffixes())
     suffixes = RANKED_SUFFIXES if kbest else (*OUT_SUFFIXES, *plugins())
-    named = Path(f"{output}.{format}") if format else output
-    out_suffix = check_suffix(named, (".jsonl",) if confidence else suffixes)
-    needed = {(".txt",): documents != Unit.LINE, (".conllu",): constrain, (".conllu", ".spacy"): initial}
-    for fitting, is_needed in needed.items():
-        if is_needed:
-            check_suffix(source, fitting)
+    path_with_format = Path(f"{output}.{format}") if format else output
+    out_suffix = check_suffix(path_with_format, (".jsonl",) if confidence else suffixes)
+    options = {(".txt",): documents != Unit.LINE, (".conllu",): constrain, (".conllu", ".spacy"): initial}
+    for expected, is_set in options.items():
+        if is_set:
+            check_suffix(source, expected)
     if not source.is_file():
         raise FileNotFoundError(Errors.E906.format(path=source))
     setup_gpu(gpu_id, silent=silent)
@@ -115,7 +115,7 @@ def _prepare(doc: Doc, *, constrain: bool, with_spaces: bool) -> Doc:
     """Prepare a Doc of CoNLL-U for the parser.
 
     constrain: Set the heads and labels of the file as constraints.
-    with_spaces: Give the text the white space that MISC has. The Doc then has further tokens.
+    with_spaces: Add the white space in MISC to the text. The Doc then has further tokens.
     """
     heads, deps = source_arcs(doc) if constrain else ({}, {})
     places = [*range(len(doc))]

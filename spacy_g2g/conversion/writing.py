@@ -1,4 +1,4 @@
-"""Parsed Docs to files: CoNLL-U with one or several trees, JSON lines, spaCy's binary format."""
+"""Write parsed Docs to files: CoNLL-U with one or several trees, JSON lines, spaCy's binary format."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -39,14 +39,14 @@ def write_spacy(parsed: Iterable[Parsed], path: Path) -> int:
 
 
 def write_as_text(parsed: Iterable[Parsed], path: Path, to_text: ToText) -> int:
-    """Write Docs as they come, and return their number."""
+    """Write each Doc as soon as it is parsed, and return their number."""
     n_docs = 0
 
     def counted() -> Iterator[Parsed]:
         nonlocal n_docs
-        for one in parsed:
+        for item in parsed:
             n_docs += 1
-            yield one
+            yield item
 
     with path.open("w", encoding="utf8", newline="") as file_:
         file_.writelines(to_text(counted()))
@@ -98,8 +98,8 @@ def to_ranked(parsed: Iterable[Parsed], *, parser: G2GParser, k: int) -> Iterato
             ranked = parser.kbest(doc, k)
             doc._.set(SCORES, None)
             set_enhanced(doc, None)  # It belongs to the best tree alone.
-            written = (s for s in doc_to_sentences(doc, doc_id=str(number)) if s.text.strip())
-            for sentence, trees in zip(written, ranked, strict=True):
+            visible = (s for s in doc_to_sentences(doc, doc_id=str(number)) if s.text.strip())
+            for sentence, trees in zip(visible, ranked, strict=True):
                 for rank, tree in enumerate(trees, start=1):
                     yield _with_tree(sentence, tree, rank)
 

@@ -1,4 +1,4 @@
-"""``debug-data``: figures and problems of the data in a training config, with advice."""
+"""``debug-data``: show figures and problems of the data in a training config, with advice."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def print_findings(findings: Sequence[Finding]) -> None:
 
 
 def _print_figures(rows: Iterable[tuple[str, str, str]], corpora: Sequence[Figures]) -> None:
-    """Print the figures of both corpora that the rows name."""
+    """Print some figures of both corpora."""
     table = []
     for title, key, how in rows:
         table.append((title, *(show_figure(figures, key, how=how) for figures in corpora)))

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 Figures = Mapping[str, Any]
 
-#: Titles of the figures of a corpus, with their names, and the figures that they are shares of, or formats.
+#: Title and name of each figure of a corpus, and its format or the figure that it is a share of, or "".
 CORPUS_ROWS = (
     ("Docs", "docs", ""),
     ("Sentences", "sentences", ""),
@@ -46,12 +46,12 @@ COMPONENT_ROWS = (
     ("Words with an initial head", "initial_heads", "words"),
     ("Initial heads and labels right", "initial_right", "initial_words"),
 )
-#: Number of labels or words that a text names.
-N_NAMED = 8
+#: Maximum number of labels or words in a text.
+MAX_NAMED = 8
 #: The findings that are errors.
 ERRORS = frozenset({"empty", "no_labels", "unknown_labels", "none_learnable"})
-#: The problem and its remedy, by what is checked (each corpus, train or dev, a component, each corpus as a
-#: component reads it) and the name of the finding. Names in braces are figures.
+#: Problems and remedies by the name of the finding, for each corpus, for train or dev alone, for a component,
+#: and for each corpus as a component reads it. Names in braces are figures.
 TEXTS: dict[str, dict[str, str]] = {
     "corpus": {
         "empty": "There are no words. Check the path, and the reader's limit and max_length.",
@@ -239,31 +239,31 @@ class Finding:
 
 
 class _Text(Formatter):
-    """Writes counts of labels or words as the first of them with their counts."""
+    """Formats counts as the first labels or words with their numbers."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if not isinstance(value, Mapping):
             return str(super().format_field(value, format_spec))
-        shown = ", ".join(f"{key} ({n})" for key, n in list(value.items())[:N_NAMED])
-        return shown + (", ..." if len(value) > N_NAMED else "")
+        items = ", ".join(f"{key} ({n})" for key, n in list(value.items())[:MAX_NAMED])
+        return items + (", ..." if len(value) > MAX_NAMED else "")
 
 
 def find_problems(report: Figures) -> list[Finding]:
     """List the problems of the data and the config, errors first.
 
-    report: Figures of ``pipeline.treebank_figures.read_figures``.
+    report: Figures of ``statistics.read_figures``.
     """
     findings = []
-    for checked, where, figures in _places(report):
-        for name, text in TEXTS[checked].items():
+    for kind, where, figures in _checks(report):
+        for name, text in TEXTS[kind].items():
             if WHEN[name](figures) if name in WHEN else figures.get(name):
                 level: Literal["error", "warning"] = "error" if name in ERRORS else "warning"
                 findings.append(Finding(level, name, where, _Text().format(text, **figures)))
     return sorted(findings, key=lambda finding: finding.level != "error")
 
 
-def _places(report: Figures) -> Iterator[tuple[str, str, Figures]]:
-    """Yield what is checked, its name, and its figures."""
+def _checks(report: Figures) -> Iterator[tuple[str, str, Figures]]:
+    """Yield each key of ``TEXTS`` with the name of a corpus or component, and its figures."""
     components = report["components"]
     learns = report["train"]["inner_starts"] and any(c["learns_sentences"] for c in components.values())
     has_boundaries = learns or report["sets_boundaries"]
@@ -278,11 +278,9 @@ def _places(report: Figures) -> Iterator[tuple[str, str, Figures]]:
 
 
 def show_figure(figures: Figures, key: str, *, how: str) -> str:
-    """Return a figure as a text: "unknown" if it is None or missing.
+    """Format a figure; "unknown" if it is None or missing.
 
-    figures: The figures.
-    key: Name of the figure.
-    how: A format, or the name of the figure that it is a part of; "" for neither.
+    how: A format, or the name of the figure that this one is a share of; "" for neither.
     """
     value = figures.get(key)
     if value is None:

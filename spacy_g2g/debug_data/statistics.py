@@ -1,7 +1,7 @@
-"""Figures of ``debug-data``: what the parsers of a training config would see of its corpora.
+"""Figures of ``debug-data``: count what the parsers of a training config would see of its corpora.
 
 Figures of a corpus, and of a corpus as a component reads it, are dicts that JSON can hold.
-``debug_data/findings.py`` has their titles, and what follows from them.
+``debug_data/findings.py`` has their titles, and advice on them.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ Figures = dict[str, Any]
 #: Shows the progress of reading.
 Watch = Callable[[Iterable[Example]], Iterable[Example]]
 
-#: Sentences of so many words are hardly the same by chance. Shorter ones are ("Thanks !").
+#: Number of words from which sentences are hardly the same by chance. Shorter ones ("Thanks !") are.
 LONG_DUPLICATE = 5
 #: A label is rare if fewer words than this have it in training.
 RARE_LABEL = 20
-#: Number of unknown words that are named.
-N_NAMED = 10
+#: Maximum number of unknown words in the figures.
+MAX_NAMED = 10
 #: Annotation that other components declare to write, by the attribute that a parser reads.
 WRITTEN = {"POS": "token.pos", "TAG": "token.tag", "DEP": "token.dep"}
 
@@ -61,7 +61,7 @@ class GoldCorpus:
     """A corpus as training sees it.
 
     docs: Predicted Docs of the examples.
-    segmentation: Where their sentences are.
+    segmentation: Sentences and words of the Docs.
     words: Words of each sentence that has any.
     heads: Number of each word's gold head in its sentence, 0 for ROOT, -1 if missing; int [words].
     labels: Gold label of each word, "" if missing.
@@ -83,9 +83,8 @@ class GoldCorpus:
 
 
 def read_figures(config: Config, *, limit: int = 0, watch: Watch = iter) -> Figures:
-    """Return figures of the corpora as the trained parsers of this library see them.
+    """Return figures of the corpora in a training config as the trained parsers of this library see them.
 
-    config: Training config.
     limit: Number of Docs to read from each corpus, 0 for all.
     watch: Shows the progress of reading.
     Raises ValueError if the config trains no parser of this library, or if a corpus can't be read.
@@ -159,11 +158,7 @@ def _read_examples(
 
 
 def count_corpus(examples: list[Example], nlp: Language) -> GoldCorpus:
-    """Count what a corpus has, in words that are not white space.
-
-    examples: Examples of the corpus.
-    nlp: Pipeline whose tokenizer is compared with the words.
-    """
+    """Count the words, sentences, trees and labels of a corpus. Compares the tokenizer with its words."""
     docs = [example.predicted for example in examples]
     references = [example.reference for example in examples]
     segmentation = segment_examples(examples)
@@ -201,7 +196,7 @@ def count_corpus(examples: list[Example], nlp: Language) -> GoldCorpus:
 
 
 def _count_graph(graph: Graph) -> dict[str, int]:
-    """Return what a sentence adds to the figures of a corpus."""
+    """Return the numbers that a sentence adds to the figures of a corpus."""
     n, n_missing = len(graph.heads), list(graph.heads).count(MISSING)
     n_crossing = int(non_projective_arcs(graph.heads).sum()) if graph.is_tree else 0
     return {
@@ -245,7 +240,7 @@ def _count_starts(references: list[Doc]) -> Figures:
 def _count_tokens(nlp: Language, references: list[Doc]) -> Figures:
     """Count multiword tokens, and compare the tokenizer with the text of Docs that keep their CoNLL-U.
 
-    Figures are None if no Doc has what they count.
+    A figure is None if all Docs lack the annotation for it.
     """
     sentences = [*chain.from_iterable(map(source_sentences, references))]
     split_docs = [doc for doc in references if is_split(doc)]
@@ -263,13 +258,9 @@ def _count_tokens(nlp: Language, references: list[Doc]) -> Figures:
 def count_component(
     nlp: Language, pipe: G2GParser, annotating: Sequence[str], *, train: GoldCorpus, dev: GoldCorpus
 ) -> Figures:
-    """Return the figures of a component, with those of the corpora as it reads them.
+    """Return the figures of a component, and those of the corpora as it reads them.
 
-    nlp: Pipeline to train.
-    pipe: The component.
     annotating: Names of the annotating components.
-    train: Training corpus.
-    dev: Development corpus.
     """
     from ..models.shim import get_shim
 
@@ -321,8 +312,8 @@ def _wordpieces(nlp: Language, pipe: G2GParser, initialize: Mapping[str, Any], t
 
     name, upstream = pipe.name, find_upstream(pipe.model)
     if upstream is not None:
-        encoders = ((of, other) for of, other in nlp.pipeline if isinstance(other, G2GEncoder))
-        name = next(of for of, encoder in encoders if upstream in find_shims(encoder.model))
+        encoders = (item for item in nlp.pipeline if isinstance(item[1], G2GEncoder))
+        name = next(name for name, encoder in encoders if upstream in find_shims(encoder.model))
     elif pipe.model.maybe_get_ref("tok2vec") is not None:
         return None
     shim = upstream or get_network_shim(pipe.model, NetworkShim)
@@ -335,10 +326,9 @@ def _wordpieces(nlp: Language, pipe: G2GParser, initialize: Mapping[str, Any], t
 
 
 def count_pieces(wordpieces: Any, corpus: GoldCorpus) -> Figures:
-    """Count the pieces of the words of a corpus, and what does not fit into the encoder.
+    """Count the pieces of a corpus, and the sentences that are too long for the encoder.
 
     wordpieces: The ``WordPieces`` of the encoder.
-    corpus: The corpus.
     """
     from ..models.types import Sentence
 
@@ -355,12 +345,12 @@ def count_pieces(wordpieces: Any, corpus: GoldCorpus) -> Figures:
         "too_many_pieces": n_too_long,
         "in_windows": sum(len(words) > limit for words in pieces),
         "unknown": unknown.total(),
-        "unknown_words": dict(unknown.most_common(N_NAMED)),
+        "unknown_words": dict(unknown.most_common(MAX_NAMED)),
     }
 
 
 def _count_learnable(pipe: G2GParser, corpus: GoldCorpus, train: GoldCorpus) -> Figures:
-    """Count the sentences that training learns from, and of the others those with heads and with trees."""
+    """Count the sentences that training learns from, and others that have heads or whole trees."""
     has_heads = [not graph.is_empty for graph in corpus.graphs]
     can_learn: Sequence[bool] = has_heads
     if pipe.model.attrs.get("can_learn") and corpus.graphs:
@@ -377,19 +367,15 @@ def _count_learnable(pipe: G2GParser, corpus: GoldCorpus, train: GoldCorpus) -> 
 
 
 def _compare_initial(corpus: GoldCorpus, names: Sequence[str]) -> Figures:
-    """Compare the initial graphs of a corpus with the gold trees, where these have heads and labels.
-
-    corpus: The corpus.
-    names: All labels of the gold trees.
-    """
+    """Compare initial graphs with the gold heads and labels. The names are all labels of the gold trees."""
     strings = StringStore()
     hashes = {strings.add(name): i for i, name in enumerate(names)}
     heads, ids = initial_graphs(corpus.docs, corpus.segmentation, hashes)
     labels = np.array([*names, ""], dtype=object)[ids]
     gold = np.array(corpus.labels, dtype=object)
-    is_known = (corpus.heads >= 0) & (gold != "")
-    is_right = is_known & (heads == corpus.heads) & (labels == gold)
-    n, n_right = int(is_known.sum()), int(is_right.sum())
+    has_gold = (corpus.heads >= 0) & (gold != "")
+    is_right = has_gold & (heads == corpus.heads) & (labels == gold)
+    n, n_right = int(has_gold.sum()), int(is_right.sum())
     return {
         "initial_heads": int((heads >= 0).sum()),
         "initial_words": n,

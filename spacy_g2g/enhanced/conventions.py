@@ -1,4 +1,4 @@
-"""What the treebanks of some languages do differently in enhanced graphs."""
+"""Conventions for enhanced graphs that differ between the treebanks of languages."""
 
 from dataclasses import dataclass
 
@@ -10,9 +10,10 @@ PREDICATES = frozenset({"ADJ", "AUX", "NOUN", "PRON", "PROPN", "VERB"})
 class Conventions:
     """Conventions of a language.
 
-    unmarked: Labels that get no marker, although a word such as a preposition may stand there.
+    unmarked: Labels that get no marker, even if the word has a preposition or another marker.
     first_marker: Whether the first of several markers is taken, in place of the last.
-    names_relatives: Whether the label of a head in its relative clause has a subtype: ``nsubj:relsubj``.
+    names_relatives: Whether the label of an antecedent in its relative clause has a subtype, such as
+        ``nsubj:relsubj``.
     relative_adverbs: Beginnings of the lemmas of adverbs that refer to an antecedent.
     controlled: Label of the subject of an xcomp.
     controlled_pos: Parts of speech of the xcomps that get a subject.

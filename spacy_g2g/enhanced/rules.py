@@ -2,7 +2,7 @@
 
 https://universaldependencies.org/u/overview/enhanced-syntax.html describes such graphs. The rules add markers
 to labels (``nmod:of``, ``conj:and``), heads and subjects that conjuncts share, subjects of open clausal
-complements, and antecedents of relative clauses. They make no empty nodes for what is left out.
+complements, and antecedents of relative clauses. They make no empty nodes for elided words.
 """
 
 import unicodedata
@@ -16,14 +16,14 @@ from .conventions import LANGUAGES, PREDICATES, Conventions
 
 #: Relations whose labels get a marker, and the relations of markers.
 MARKERS = {"nmod": ("case",), "obl": ("case",), "acl": ("case", "mark"), "advcl": ("case", "mark")}
-#: Kinds of characters that labels may have: small letters, and marks on them.
+#: Unicode categories of the characters in markers: lower-case letters, and marks on them.
 LETTERS = frozenset({"Ll", "Lm", "Lo", "Mc", "Me", "Mn"})
 #: Maximum number of subjects and objects that a word shares. Only the trees of a bad parser have more.
 MAX_ARGUMENTS = 20
 
 
 class Word(NamedTuple):
-    """What the rules read of a word: columns of its row in CoNLL-U.
+    """The columns of a word in CoNLL-U that the rules read.
 
     head: Number of the head, counted from 1; 0 for the root, None if missing.
     """
@@ -39,8 +39,7 @@ class Word(NamedTuple):
 def enhance(words: Sequence[Word | ConlluWord], lang: str = "") -> list[list[Arc]]:
     """Return heads and labels of each word in the enhanced graph of a sentence. ROOT leads to each word.
 
-    words: Words with forms, lemmas, parts of speech, features, and a tree. Where words have no head or form a
-        cycle, one of them counts as a further root.
+    words: Words of a tree. A word without a head, and one word of a cycle, count as further roots.
     lang: Code of the language, for its conventions.
     """
     return _Enhancer(words, LANGUAGES.get(lang, Conventions())).graph()
@@ -75,7 +74,7 @@ class _Enhancer:
         self.arguments: list[list[Arc]] = [[] for _ in self.heads]
 
     def graph(self) -> list[list[Arc]]:
-        """Apply the rules. Each goes from the root downwards, since a word passes on what it got."""
+        """Apply the rules. Each goes from the root downwards, since a word passes its arcs on."""
         order = [*self.children[ROOT]]
         for i in order:
             order += self.children[i]
@@ -120,18 +119,19 @@ class _Enhancer:
         upos, first = self.words[i].upos, self.heads[i]
         is_shared = self.words[first].upos in ("ADJ", "AUX", "VERB") or first in self.with_copula
         if self.relations[i] == "conj" and first and is_shared and upos in PREDICATES:
-            label = "nsubj:pass" if any(self.deps[k] == "aux:pass" for k in self.children[i]) else "nsubj"
+            is_passive = any(self.deps[child] == "aux:pass" for child in self.children[i])
+            label = "nsubj:pass" if is_passive else "nsubj"
             for subject, dep in self.arguments[first][:MAX_ARGUMENTS]:
                 is_own = universal(dep) == "nsubj" and dep != "nsubj:xsubj"
                 if is_own and not self.having(i, "nsubj", "csubj", "expl"):
                     self.add(subject, head=i, dep=label)
         is_controlled = upos in self.conventions.controlled_pos
         for controller in [head for head, dep in self.arcs[i] if dep == "xcomp" and is_controlled]:
-            for word in self.controllers(controller):
+            for word in self.find_subjects(controller):
                 self.add(word, head=i, dep=self.conventions.controlled)
 
-    def controllers(self, i: int) -> list[int]:
-        """Return the subjects of a word's xcomp: its indirect objects, else objects, else subjects."""
+    def find_subjects(self, i: int) -> list[int]:
+        """Return the subjects of a word's xcomp: its indirect objects, or its objects, or its subjects."""
         arguments = self.arguments[i][:MAX_ARGUMENTS]
         for kind in ("iobj", "obj", "nsubj"):
             words = [word for word, dep in arguments if universal(dep) == kind]
@@ -158,23 +158,23 @@ class _Enhancer:
         return f"{dep}:{marker}" if marker else dep
 
     def find_coordinators(self, conjuncts: Sequence[int]) -> None:
-        """Find the coordinator of each conjunct of a word: its own, or that of the next one that has one."""
-        own = {k: self.having(k, "cc")[:1] for k in conjuncts}
-        last = next(filter(None, (own[k] for k in reversed(conjuncts))), [])
-        for k in reversed(conjuncts):
-            last = self.coordinators[k] = own[k] or last
+        """Find the coordinator of each conjunct of a word: its own, the next one, or the last one."""
+        own = {i: self.having(i, "cc")[:1] for i in conjuncts}
+        last = next(filter(None, (own[i] for i in reversed(conjuncts))), [])
+        for i in reversed(conjuncts):
+            last = self.coordinators[i] = own[i] or last
 
     def marker(self, i: int) -> str:
-        """Return a marker as labels have it, its lemma (a verb's form); "" if it has more than letters."""
+        """Return the lemma of a marker, or the form of a verb; "" if it has other characters than letters."""
         word = self.words[i]
         parts = [word.form if word.upos == "VERB" else word.lemma]
-        parts += [self.words[k].form for k in self.having(i, "fixed")]
+        parts += [self.words[child].form for child in self.having(i, "fixed")]
         kinds = [{*map(unicodedata.category, part.lower())} for part in parts]
         return "_".join(parts).lower() if all(kind and kind <= LETTERS for kind in kinds) else ""
 
     def having(self, i: int, *relations: str) -> list[int]:
-        """Return the dependents of a word in the tree that have some relation."""
-        return [k for k in self.children[i] if self.relations[k] in relations]
+        """Return the dependents of a word in the tree that have one of the relations."""
+        return [child for child in self.children[i] if self.relations[child] in relations]
 
     def is_relative(self, i: int) -> bool:
         """Return whether a word refers to the head of a relative clause."""
@@ -185,6 +185,6 @@ class _Enhancer:
 
 
 def _label(deprel: str) -> str:
-    """Return a label as enhanced graphs may have it: "dep" for none, and no white space and no "|" inside."""
+    """Make a label fit into DEPS: "dep" if it is missing, "_" for white space and "|"."""
     label = "_".join(deprel.replace("|", " ").split())
     return label if label.strip("_") else "dep"

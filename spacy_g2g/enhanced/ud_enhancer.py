@@ -24,8 +24,8 @@ from .rules import Word, enhance
 def make_ud_enhancer(nlp: Language, name: str, *, lang: str) -> "UDEnhancer":
     """Make the ``ud_enhancer`` component, which writes the enhanced graph of each Doc by rules.
 
-    It comes after a parser with labels of Universal Dependencies, and after what sets lemmas, parts of speech
-    and features.
+    It comes after a parser with labels of Universal Dependencies, and after the components that set lemmas,
+    parts of speech and features.
 
     lang: Code of the language whose conventions the graphs follow; "" for that of the pipeline.
     """
@@ -48,14 +48,14 @@ class UDEnhancer:
                 raise ValueError(Errors.E824.format(text=doc.text[:40], name=self.name))
             graph = to_sentence(tree, places, doc)
             words = [_read(doc[i], forms[i], graph.arc(number)) for number, i in enumerate(places, start=1)]
-            for place, enhanced in zip(places, enhance(words, self.lang), strict=True):
-                arcs[place] = [(places[head - 1] if head else place, dep) for head, dep in enhanced]
+            for place, word_arcs in zip(places, enhance(words, self.lang), strict=True):
+                arcs[place] = [(places[head - 1] if head else place, dep) for head, dep in word_arcs]
         set_enhanced(doc, arcs)
         return doc
 
 
 def _read(token: Token, form: str, arc: Arc) -> Word:
-    """Return what the rules read of a word. Its form in lower case replaces a missing lemma."""
+    """Read a word for the rules. Its form in lower case replaces a missing lemma."""
     head, dep = arc
     lemma = token.lemma_ or form.lower()
     return Word(form, lemma, token.pos_, str(token.morph), None if head == MISSING else head, dep)

@@ -1,4 +1,4 @@
-"""Functions that the commands share: checks of files, progress bars and error messages."""
+"""Functions that all commands share: checks of files, progress bars and error messages."""
 
 import json
 import re
@@ -64,11 +64,9 @@ def check_distinct(paths: Sequence[Path]) -> None:
 
 @contextmanager
 def needs_extra(packages: Collection[str], text: str) -> Iterator[None]:
-    """Name the extra to install if a package is missing.
+    """Name the extra to install if one of its packages is missing.
 
-    packages: Names of the extra's packages.
-    text: Text of the error, with a field "module" for the missing package.
-    Raises ImportError with this text.
+    text: Text of the ImportError, with a field "module" for the missing package.
     """
     try:
         yield

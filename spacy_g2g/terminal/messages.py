@@ -6,12 +6,12 @@ from typing import Any
 
 from wasabi.printer import Printer
 
-#: Characters that control a terminal or the direction of writing, but for line ends and tabs.
+#: Characters that control a terminal or the direction of writing, except line ends and tabs.
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def printable(text: object) -> str:
-    """Return a text with U+FFFD in place of each character that would control the terminal."""
+    """Replace each character that would control the terminal by U+FFFD."""
     return CONTROLS.sub("\ufffd", str(text))
 
 

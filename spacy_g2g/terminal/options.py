@@ -22,7 +22,7 @@ Pipeline = Annotated[str, typer.Argument(help="Folder or name of a pipeline")]
 Initial = Annotated[
     Path | None,
     typer.Option(
-        "--initial", help="CoNLL-U or .spacy file with the same words, whose trees a refiner starts from"
+        "--initial", help="CoNLL-U or .spacy file with initial trees for a refiner, over the same words"
     ),
 ]
 GoldTags = Annotated[

@@ -53,8 +53,7 @@ class CachedParser:
     """Proxy for a component, which parses only Docs with new content.
 
     All attributes except ``pipe`` belong to the component. A copy or a pickle contains the component without
-    the proxy. A subclass would not do, because spaCy's parser is a Cython class whose method can't be
-    replaced.
+    the proxy. It is not a subclass, because spaCy's parser is a Cython class whose method can't be replaced.
     """
 
     def __init__(self, component: Any) -> None:
@@ -66,20 +65,19 @@ class CachedParser:
     ) -> Iterator[Doc]:
         """Annotate Docs in order. The component gets the new Docs of each batch at once.
 
-        docs: Docs to annotate. The output lacks Docs that the component's error handler drops.
-        batch_size: Number of Docs in a batch.
-        kwargs: Further arguments of the component's ``pipe``.
+        The output lacks Docs that the component's error handler drops. Further arguments are those of the
+        component's ``pipe``.
         """
         stream = iter(docs)
         while batch := list(islice(stream, batch_size)):
             keys = [None if _has_graph(doc) else _content_key(doc) for doc in batch]
             pairs = [(key, doc) for key, doc in zip(keys, batch, strict=True) if key not in self._trees]
             new: dict[bytes | None, Doc] = {key: doc for key, doc in reversed(pairs) if key is not None}
-            key_of = {id(doc): key for key, doc in new.items()}
+            key_by_doc = {id(doc): key for key, doc in new.items()}
             parsed = self._component.pipe(list(new.values()), batch_size=batch_size, **kwargs) if new else ()
             for doc in parsed:
                 scores = doc._.get(SCORES) if Doc.has_extension(SCORES) else None
-                self._trees[key_of[id(doc)]] = doc.to_array(TREE), scores
+                self._trees[key_by_doc[id(doc)]] = doc.to_array(TREE), scores
             for key, doc in zip(keys, batch, strict=True):
                 if key in self._trees and new.get(key) is not doc:
                     tree, scores = self._trees[key]

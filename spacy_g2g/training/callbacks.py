@@ -30,16 +30,16 @@ def make_prepare_pipeline(tokenizer: str | None = None) -> Callable[[Language], 
 
     def before_init(nlp: Language) -> Language:
         create_copy_from_base_model(tokenizer)(nlp)
-        lacks = find_untaught(nlp.pipeline, read_training_examples(nlp))
-        for name in lacks:
+        untaught = find_untaught(nlp.pipeline, read_training_examples(nlp))
+        for name in untaught:
             scores = nlp.get_pipe_meta(name).default_score_weights or {}
             nlp.remove_pipe(name)
             training = nlp.config["training"]
             for score in scores:
                 training["score_weights"].pop(score, None)
             training["annotating_components"] = [n for n in training["annotating_components"] if n != name]
-        if lacks:
-            named = "; ".join(f"{name} ({what})" for name, what in lacks.items())
+        if untaught:
+            named = "; ".join(f"{name} ({missing})" for name, missing in untaught.items())
             logger.warning(Warnings.W750.format(named=named))
         return nlp
 

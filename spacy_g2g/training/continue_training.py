@@ -26,11 +26,11 @@ from .untaught import learn_labels
 NAME = "spacy_g2g.continue_pipeline.v1"
 #: Names in ``[corpora.train.path]`` of the user's own data, and of old data to replay beside them.
 OWN, REPLAY = "own", "replay"
-#: Steps of the optimizer for n sentences: this factor times the root of n.
+#: Steps of the optimizer for n sentences: this factor times the square root of n.
 STEPS_BY_ROOT = 3.5
 #: Maximum number of steps in which to look for the largest rate of a schedule.
 MAX_RATES = 100_000
-#: Share of words with new labels above which the data probably follow other guidelines.
+#: Share of words with new labels. Above it, the data probably follow other guidelines.
 MANY_NEW = 0.2
 
 
@@ -113,11 +113,7 @@ def add_labels(nlp: Language, examples: Sequence[Example]) -> None:
 
 
 def resize_softmax(model: Model[Any, Any], n: int) -> None:
-    """Make room for added classes, each with the mean of the other weights, so that none wins at first.
-
-    model: Model of a tagger. Its reference "output_layer" is its last layer.
-    n: Number of classes.
-    """
+    """Resize the output layer of a tagger to n classes. New ones get mean weights, so none wins at first."""
     layer: Model[Any, Any] = model.get_ref("output_layer")
     weights: dict[str, Any] = {name: layer.get_param(name) for name in layer.param_names}
     mean = {name: weight.mean(axis=0) for name, weight in weights.items()}
@@ -132,7 +128,7 @@ def resize_softmax(model: Model[Any, Any], n: int) -> None:
 def _set_training(
     training: dict[str, Any], base: Mapping[str, Any], examples: Sequence[Example], rate_share: float
 ) -> None:
-    """Choose the annotating components, steps and learning rate that the config leaves open."""
+    """Choose the annotating components, steps and learning rate if the config leaves them open."""
     before, rate = base["training"], training["optimizer"].get("learn_rate")
     training["annotating_components"] = training["annotating_components"] or before["annotating_components"]
     if not training["max_steps"]:

@@ -12,7 +12,7 @@ from ..mwt.mwt_splitter import MwtSplitter
 
 
 def learn_labels(pipe: Any, examples: Sequence[Example]) -> None:
-    """Let a component learn the labels of Examples, but no weights. Raises ValueError without labels."""
+    """Let a component learn the labels of Examples, but not weights. Raises ValueError without labels."""
     model, pipe.model = pipe.model, noop()
     try:
         pipe.initialize(lambda: examples)
@@ -21,12 +21,11 @@ def learn_labels(pipe: Any, examples: Sequence[Example]) -> None:
 
 
 def find_untaught(pipes: Iterable[tuple[str, Any]], examples: Sequence[Example]) -> dict[str, str]:
-    """Return the names of components that can't learn from Examples, and what the Examples lack.
+    """Find components that can't learn from Examples. Returns the missing annotation by the component's name.
 
-    A tag that all words share is useless. A single edit tree is not, because it makes lemmas.
+    A tag that all words share is useless. A single edit tree is useful, because it makes lemmas.
 
     pipes: Names and components before initialization. They get the labels of the Examples.
-    examples: Training data.
     """
     lacks = {}
     for name, pipe in pipes if examples else ():
