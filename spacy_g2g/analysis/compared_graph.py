@@ -23,7 +23,6 @@ CHANGES_AND_ERRORS = {"fixed": "wrong to right", "broken": "right to wrong", "mo
 class ComparedGraph:
     """Graph of a sentence with the graphs to compare it with. Words count from 1.
 
-    words: Words of the sentence.
     graph: Graph to draw.
     before: Graph of the previous iteration, or None.
     gold: Gold tree, or None. Heads of -1 and labels of "" in it are unknown.

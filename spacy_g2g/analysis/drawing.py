@@ -23,9 +23,8 @@ class Drawing:
     graphs: Graphs by name, the initial one first.
     gold: Gold tree, or None. Heads of -1 and labels of "" in it are unknown.
     name: Name of the sentence, such as its "sent_id".
-    text: Text of the sentence.
-    are_steps: Whether each graph was made from the previous graph. If so, changes are shown and gold is
-        folded at the end. Otherwise gold is drawn first.
+    are_steps: Whether each graph was made from the previous graph. If so, the drawing shows changes and
+        folds gold at the end. Otherwise gold is drawn first.
     more: Further figures in HTML that follow the graphs.
     doubt: Probability below which an arc with its label is marked.
     enhanced: Enhanced graph, or None. It follows the graphs, with marks where it differs from the last one.

@@ -16,7 +16,7 @@ Appendix B of the 2019 version is the only source for the bins: lengths ROOT, 1 
 to 7 and longer; sentences of 1-9, 10-19, ..., 40-49, and 50 words or more.
 
 The papers count punctuation on UD and German, and leave it out on the Penn Treebanks (2020, section 5.1;
-2021, section 5.1). Here, punctuation counts unless a rule of ``punctuation`` is given.
+2021, section 5.1). Here, punctuation counts unless a user chooses a rule of ``punctuation``.
 """
 
 from collections import Counter
@@ -46,7 +46,6 @@ PROJECTIVITY_BINS = ("projective", "non-projective")
 class Row:
     """A figure of an analysis.
 
-    system: Name of a system.
     quantity: Quantity whose values the bins divide, such as "dependency_length".
     bin: Name of the bin, such as "ROOT".
     metric: Name of the figure, such as "f1".
@@ -122,12 +121,8 @@ def _distances(parents: IntArray) -> IntArray:
 class Comparison:
     """A system's arcs compared with the gold arcs: which words are right.
 
-    gold: Arcs of the gold trees.
-    arcs: Arcs of the system.
     counts: Whether a word is scored, bool [words].
-    right_heads: Whether a scored word has the right head, bool [words].
-    right_labels: Whether a scored word has the right label, bool [words].
-    right: Whether a scored word has the right head and label, bool [words].
+    right_heads, right_labels, right: Whether a scored word has the right head, label, and both, bool [words].
     """
 
     def __init__(self, gold: TreebankArcs, arcs: TreebankArcs, counts: BoolArray) -> None:
@@ -150,7 +145,6 @@ def score_system(compared: Comparison, labels: Sequence[str]) -> Iterator[Cells]
     - confusions, confusions_at_right_heads: number of words by gold label and wrong label, the most frequent
       pairs first; the second one has only words with the right head.
 
-    compared: The system's arcs compared with the gold arcs.
     labels: Labels of the scored words in the order of the rows.
     """
     gold, arcs = compared.gold, compared.arcs

@@ -21,7 +21,7 @@ from ..formats.graph import Graph
 from .error_analysis import Analysis, analyze_errors
 from .error_rows import Row
 
-#: Quantity, bin and metric of the scores whose error reductions are shown, by name.
+#: Quantity, bin and metric of each score for which tables show error reductions, by name.
 PARTS = {
     "UAS": ("overall", "compared", "UAS"),
     "LAS": ("overall", "compared", "LAS"),

@@ -1,4 +1,4 @@
-"""Blocks of documents, each in memory at once. A document that can't be parsed harms no other."""
+"""Parse blocks of documents, each in memory at once. A document that can't be parsed harms no other."""
 
 import contextlib
 import faulthandler
@@ -18,15 +18,15 @@ from ..errors import Errors
 from .documents import Document, ShardError
 from .journal import Journal
 
-#: Documents and characters of a block.
+#: Maximum number of documents and characters in a block.
 BLOCK_DOCS, BLOCK_CHARS = 2000, 2_000_000
-#: Characters that the pipeline gets at once.
+#: Maximum number of characters that the pipeline gets at once.
 BATCH_CHARS = 100_000
-#: Exit status after an error that makes all further calls fail, too.
+#: Exit status after an error that makes all further calls fail as well.
 BROKEN_DEVICE = 70
-#: Errors that are allowed whatever share of the documents they are.
+#: Number of errors that are always allowed, even if it is a large share of the documents.
 ALLOWED_ERRORS = 10
-#: Code that warnings of this library and of spaCy begin with.
+#: Pattern of the code at the start of warnings of this library and of spaCy.
 WARNING_CODE = re.compile(r"\[([\w-]+)\]")
 #: A line of an errors file.
 ErrorRecord = dict[str, Any]
@@ -53,12 +53,11 @@ def group(documents: Iterable[Document], *, max_docs: int, max_chars: int) -> It
 class BlockParser:
     """Parser of a shard's blocks. Documents that can't be parsed become errors.
 
-    nlp: Pipeline.
     journal: Journal of this attempt. Earlier suspects are parsed alone, and blamed documents are not parsed.
     timeout: Seconds that the pipeline may take for 100,000 characters. After that the process ends.
 
-    ``n_read`` counts the documents, and ``n_raised`` those that the pipeline could not parse. ``errors`` has
-    their errors by number. ``warnings`` counts the pipeline's warnings by their codes.
+    ``n_read`` counts all documents, and ``n_raised`` those at which the pipeline raised an error. ``errors``
+    has the errors by the document's number. ``warnings`` counts the pipeline's warnings by their codes.
     """
 
     def __init__(self, nlp: Language, journal: Journal, timeout: float) -> None:
@@ -71,11 +70,11 @@ class BlockParser:
         self.warnings: Counter[str] = Counter()
 
     def parse(self, block: Sequence[Document]) -> list[tuple[Document, Doc]]:
-        """Return those documents of a block that can be parsed, in their order, with their Docs."""
+        """Parse a block. Returns the documents that can be parsed, in their order, with their Docs."""
         earlier = self.journal.earlier
         self.n_read += len(block)
-        # Suspects are parsed alone. One that was alone at a death comes last: another death soon after the
-        # process has started would prove little.
+        # Suspects are parsed alone. A suspect that was alone at a death comes last: another death soon after
+        # the process has started would prove little.
         first, others, last = list[list[Document]](), list[Document](), list[list[Document]]()
         for document in block:
             if document.error:
@@ -102,7 +101,7 @@ class BlockParser:
             raise kind(Errors.E1116.format(n=len(self.errors), total=self.n_read, first=first))
 
     def _parse_batch(self, batch: Sequence[Document]) -> dict[int, Doc]:
-        """Return the Docs of a batch by their numbers. If one raises an error, each is parsed alone."""
+        """Return the Docs of a batch by their numbers. After an error, each document is parsed alone."""
         try:
             return {document.number: doc for document, doc in zip(batch, self._run(batch), strict=True)}
         except Exception as error:
@@ -121,7 +120,7 @@ class BlockParser:
         seconds = self.timeout * max(1.0, sum(len(document.text) for document in batch) / BATCH_CHARS)
         # The journal must name the documents before they crash the process.
         self.journal.note([document.number for document in batch], seconds)
-        # Python would keep the text of each warning that it has shown, so warnings are only counted.
+        # Warnings are only counted, since Python would keep the text of each warning that it has shown.
         with last_words(seconds, self.journal.handle), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             docs = list(self.nlp.pipe(contents, batch_size=len(contents)))
@@ -143,12 +142,9 @@ class BlockParser:
 
 @contextlib.contextmanager
 def last_words(seconds: float, handle: int) -> Iterator[None]:
-    """Let Python write to a file if it crashes, and end this process by SIGALRM if the block takes too long.
+    """Let Python write to a file if it crashes, and end this process by SIGALRM after some seconds.
 
-    Nothing else interrupts compiled code.
-
-    seconds: Seconds that the block may take.
-    handle: Descriptor of the file.
+    Only a signal interrupts compiled code. The handle is the descriptor of the file.
     """
     was_enabled, has_timer = faulthandler.is_enabled(), hasattr(signal, "setitimer")
     faulthandler.enable(handle)

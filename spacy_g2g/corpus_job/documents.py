@@ -1,4 +1,4 @@
-"""Documents of a shard. One that can't be read becomes an error and does not end the shard."""
+"""Read the documents of a shard. One that can't be read becomes an error and does not end the shard."""
 
 import collections
 import io
@@ -22,7 +22,7 @@ from ..sentences.rewriting import with_white_space
 from .plan import PARQUET, Fields, Part, Shard
 from .store import open_file, place_of, state_of
 
-#: Bytes of a line or document. A longer one is an error, so that memory stays bounded.
+#: Maximum number of bytes of a line or document, so that memory stays bounded. A longer one is an error.
 MAX_BYTES = 2**26
 ROWS_AT_ONCE = 256
 #: Bytes of a read, which is a request if the file is in a store.
@@ -70,9 +70,6 @@ def read_documents(shard: Shard, fields: Fields, vocab: Vocab) -> Iterator[Docum
 
     If a file is damaged, an error at the place ``REST`` stands for its unreadable rest.
 
-    shard: The shard.
-    fields: Names of columns and keys, and how text is split into documents.
-    vocab: Vocabulary of Docs.
     Raises ShardError if the bytes of a file can't be read, or if it has changed since the plan was made.
     """
     numbers = itertools.count()
@@ -93,7 +90,7 @@ def read_documents(shard: Shard, fields: Fields, vocab: Vocab) -> Iterator[Docum
 
 
 def _is_damaged(part: Part, fields: Fields, vocab: Vocab) -> bool:
-    """Return whether a second reading fails too, although the storage gives all bytes of the file."""
+    """Return whether a second reading also fails, although the storage gives all bytes of the file."""
     try:
         with open_file(place_of(part.path)) as file:
             while file.read(BUFFER):
@@ -120,7 +117,7 @@ def _read_part(part: Part, fields: Fields, vocab: Vocab) -> Iterator[Document]:
     for place, raw in raw_documents:
         id_ = part.label if is_file else f"{part.label}:{place}"
         try:
-            record = _record_of(raw, part, fields, vocab)
+            record = _named_values(raw, part, fields, vocab)
             own_id = record.get(fields.id)
             id_ = id_ if own_id is None else _as_text(own_id)
             extra = tuple(_as_text(record.get(name)) for name in fields.keep)
@@ -134,8 +131,8 @@ def _read_part(part: Part, fields: Fields, vocab: Vocab) -> Iterator[Document]:
             yield Document(id_, place, None, error=f"{type(error).__name__}: {error}")
 
 
-def _record_of(raw: Any, part: Part, fields: Fields, vocab: Vocab) -> dict[str, Any]:
-    """Return the values of a document by the names of columns. Raises an exception of any kind."""
+def _named_values(raw: Any, part: Part, fields: Fields, vocab: Vocab) -> dict[str, Any]:
+    """Return the values of a document by the names of columns. Invalid content raises any exception."""
     if raw is None:
         raise ValueError(Errors.E1104.format(limit=MAX_BYTES))
     if isinstance(raw, Exception):
@@ -173,13 +170,13 @@ def _contents(part: Part, documents: str) -> Iterator[tuple[int, bytes | None]]:
     if part.kind == ".conllu":
         contents = _blocks(part, lambda line: not line.strip(b"\r\n"))
     elif documents == "line" or ".jsonl" in part.kind:
-        contents = _lines_of(part)
+        contents = _lines(part)
     else:
         contents = _blocks(part, lambda line: documents == "paragraph" and not line.strip())
     return ((place, content) for place, content in contents if content is None or content.strip())
 
 
-def _lines_of(part: Part) -> Iterator[tuple[int, bytes | None]]:
+def _lines(part: Part) -> Iterator[tuple[int, bytes | None]]:
     """Yield the places and bytes of lines that begin in a part; None for a line that is too long."""
     with _open_lines(part) as file:
         place = part.start
@@ -204,7 +201,7 @@ def _blocks(part: Part, is_end: Callable[[bytes], bool]) -> Iterator[tuple[int, 
     """
     first, rows, n_bytes = -1, list[bytes](), 0
     is_inside = part.start == 0
-    for place, line in _lines_of(replace(part, end=-1)):
+    for place, line in _lines(replace(part, end=-1)):
         ends = line is not None and is_end(line)
         if ends and first >= 0:
             yield first, b"".join(rows) if n_bytes <= MAX_BYTES else None
@@ -240,7 +237,7 @@ def _skip_line(file: io.BufferedReader) -> int:
 
 
 def _rows(part: Part, fields: Fields) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Yield the rows of a part, each as a batch: a value that can't be read would spoil a whole batch."""
+    """Yield each row of a part as a batch, since a value that can't be read would spoil a larger batch."""
     with open_file(place_of(part.path)) as source, pq.ParquetFile(source) as file:
         names = [name for name in (fields.text, fields.id, *fields.keep) if name in file.schema_arrow.names]
         sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]

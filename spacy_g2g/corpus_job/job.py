@@ -1,4 +1,4 @@
-"""A job: the settings that all its workers share, and the folder that it writes."""
+"""A job: the settings that all its workers share, and the folder that they write."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .store import Place, put
 #: Version of plans, journals and outputs. From 2 on, small files share a shard.
 FORMAT_VERSION = 2
 FOLDERS = ("data", "errors", "_state")
-#: Differences between two jobs that an error names.
+#: Maximum number of differences between two jobs in an error.
 MAX_DIFFERENCES = 3
 
 
@@ -34,10 +34,9 @@ class Job:
 
     pipeline: Folder or name of the pipeline.
     output: Folder of the job, absolute.
-    fields: Names of the input's columns.
-    annotations: Columns with annotation; None for all that the pipeline sets.
+    annotations: Columns with annotation; None for all columns that the pipeline sets.
     text: Whether the output has a column with the text.
-    max_errors: Share of a shard's documents that may be errors.
+    max_errors: Maximum share of errors among a shard's documents.
     timeout: Seconds that the pipeline may take for 100,000 characters.
     code: Python file with components of the pipeline.
     gpu_id: Number of the GPU to compute on, -1 for the CPU.
@@ -64,7 +63,7 @@ class Job:
         return {path.name.removesuffix(".parquet") for path in (self.output / "data").iterdir()}
 
     def errors_path(self, shard: Shard) -> Place:
-        """Return the path of a shard's errors. The file exists only if there are some."""
+        """Return the path of a shard's errors. The file exists only if there are errors."""
         return self.output / "errors" / f"{shard.name}.jsonl"
 
     @property
@@ -110,15 +109,15 @@ def identity(job: Job, plan: Sequence[Shard], shard_bytes: int) -> dict[str, Any
 def open_folder(output: Place, own: dict[str, Any]) -> str:
     """Make the folders of a job, or continue a job that exists. Returns the job's fingerprint.
 
-    output: Folder of the job.
     own: The job's ``identity``.
-    Raises OtherJobError, with the differences, if the folder belongs to another job or to none.
+    Raises OtherJobError if the folder belongs to another job, with the differences, or does not belong to a
+        job.
     """
     path = output / "job.json"
-    strange = [name for name in FOLDERS if (output / name).exists() and any((output / name).iterdir())]
+    filled = [name for name in FOLDERS if (output / name).exists() and any((output / name).iterdir())]
     # A job writes job.json first, so it exists even if another process has just begun.
-    if strange and not path.exists():
-        raise OtherJobError(Errors.E1122.format(output=output, names=" and ".join(strange)))
+    if filled and not path.exists():
+        raise OtherJobError(Errors.E1122.format(output=output, names=" and ".join(filled)))
     for name in FOLDERS if isinstance(output, Path) else ():
         Path(output, name).mkdir(parents=True, exist_ok=True)
     text = json.dumps(own, indent=1)

@@ -2,13 +2,13 @@
 
 The journal of an attempt is a file that its process keeps locked. All journals of a shard are removed when it
 is done. Each line is a JSON object: ``begin`` starts the attempt, ``docs`` names the documents to be parsed
-next, and ``end`` closes an attempt whose process went on. An attempt without ``end`` has died. Python itself
-adds its last words if it crashes or takes too long (``faulthandler``). Documents have their numbers in the
+next, and ``end`` closes an attempt whose process went on. An attempt without ``end`` has died. If Python
+crashes or takes too long, it adds its last words (``faulthandler``). Documents have their numbers in the
 shard.
 
-In an object store, nothing can be appended or locked. There, the file is in the system's folder for temporary
-files, and is uploaded after each line. So processes of the same machine see at once that one has died, and
-read Python's last words. Processes of other machines notice that it is silent for too long.
+An object store can't append or lock. So the file is in the system's folder for temporary files, and is
+uploaded after each line. Processes of the same machine see at once that a process has died, and read Python's
+last words. Processes of other machines notice that it is silent for too long.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from ..errors import Errors
 from .store import Place, StorePath
 
 SUFFIX = ".journal"
-#: Deaths of processes that parsed one document alone, after which the document is blamed. Processes are also
-#: killed from outside, so a single death proves nothing, unless Python has left its last words.
+#: Number of deaths of processes that parsed one document alone, after which the document is blamed. Processes
+#: are also killed from outside, so a single death proves nothing, unless Python has left its last words.
 MAX_DEATHS = 5
 LAST_WORDS = ("Fatal Python error: ", "Timeout (")
-#: Seconds that clocks of machines may differ, and that a process may need more than it announced.
+#: Maximum difference between clocks of machines, and maximum delay of a process, in seconds.
 SLACK = 60.0
 
 
@@ -41,8 +41,8 @@ class Attempts:
     """Content of journals.
 
     suspects: Numbers of documents that an attempt was parsing when it died, and that were not parsed since.
-    deaths: Numbers of attempts in a row that died while they parsed a document alone, by the document.
-    blamed: Reasons why documents are blamed for deaths, by the document.
+    deaths: By number of a document, how many attempts in a row died while they parsed it alone.
+    blamed: By number of a document, why it is blamed for deaths.
     n_idle_deaths: Number of attempts that died while they parsed nothing.
     until: Unix time until which the last attempt may be silent.
     """
@@ -55,7 +55,7 @@ class Attempts:
 
 
 def read_attempts(text: str) -> Attempts:
-    """Read the lines of journals whose attempts are all over."""
+    """Read the lines of journals after the end of their attempts."""
     attempts = Attempts()
     in_hand: list[int] | None = None
     last_words = ""
@@ -123,18 +123,14 @@ class Journal:
         A process that has been silent for longer than it announced does not count. On file systems without
         locks, a process counts as at work until then.
 
-        folder: Folder of journals.
-        shard: Name of the shard.
         seconds: Seconds that the attempt may be silent.
         """
         before = _journals(folder, shard)
-        looks = [_look(path) for path in before]
-        if any(is_alive for _, is_alive in looks):
+        states = [_look(path) for path in before]
+        if any(is_alive for _, is_alive in states):
             return None
-        journal = cls(
-            folder / f"{shard}.{time.time_ns()}-{uuid.uuid4().hex}{SUFFIX}",
-            read_attempts("\n".join(text for text, _ in looks)),
-        )
+        path = folder / f"{shard}.{time.time_ns()}-{uuid.uuid4().hex}{SUFFIX}"
+        journal = cls(path, read_attempts("\n".join(text for text, _ in states)))
         journal._write({"begin": True}, seconds)
         # Another process may have looked before this attempt was visible. If both see each other now, both
         # give way.
@@ -148,11 +144,11 @@ class Journal:
         return journal
 
     def note(self, numbers: list[int], seconds: float) -> None:
-        """Write down the documents to be parsed next, and the seconds that this may take."""
+        """Write the numbers of the documents to parse next, and the maximum time for them."""
         self._write({"docs": numbers}, seconds)
 
     def end(self) -> None:
-        """Close the attempt: whatever ends it, it has not died."""
+        """Close an attempt whose process goes on."""
         self._write({"end": True}, -2 * SLACK)
         os.close(self.handle)
         if _local(self.path) != self.path:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class EngineName(str, Enum):
-    """Who parses shards."""
+    """Engine that runs the workers."""
 
     RAY = "ray"
     NONE = "none"
@@ -58,7 +58,7 @@ def parse_corpus(
     gpus: Annotated[
         float | None,
         typer.Option(
-            "--gpus", min=0, help="Part of a GPU of a worker (ray)  [default: 0.25 if there are GPUs]"
+            "--gpus", min=0, help="Share of a GPU of a worker (ray)  [default: 0.25 if there are GPUs]"
         ),
     ] = None,
     address: Annotated[
@@ -66,13 +66,13 @@ def parse_corpus(
     ] = None,
     gpu_id: GpuId = -1,
     only: Annotated[
-        str | None, typer.Option("--only", help="I/N: parse every Nth shard, from the Ith; I counts from 1")
+        str | None, typer.Option("--only", help="I/N: parse every Nth shard from the Ith, counted from 1")
     ] = None,
     documents: Documents = Unit.LINE,
     text_column: Annotated[str, typer.Option("--text-column", help="Column or key with the text")] = "text",
     id_column: Annotated[str, typer.Option("--id-column", help="Column or key with the id")] = "id",
     keep: Annotated[
-        list[str] | None, typer.Option("--keep", help="Further column that goes to the output, as text")
+        list[str] | None, typer.Option("--keep", help="Further column to copy to the output, as text")
     ] = None,
     annotations: Annotated[
         str | None,
@@ -149,17 +149,17 @@ def parse_corpus(
 
 
 def parse_part(text: str | None) -> tuple[int, int] | None:
-    """Parse "I/N". Raises ValueError for anything else but None."""
+    """Parse "I/N". Raises ValueError for any other text."""
     if text is None:
         return None
-    part, _, n_parts = text.partition("/")
-    if not (part.isdecimal() and n_parts.isdecimal() and 1 <= int(part) <= int(n_parts)):
+    first, _, step = text.partition("/")
+    if not (first.isdecimal() and step.isdecimal() and 1 <= int(first) <= int(step)):
         raise ValueError(Errors.E1118.format(value=text))
-    return int(part), int(n_parts)
+    return int(first), int(step)
 
 
 def show_progress(records: Iterator[Record], n: int, silent: bool) -> Iterable[Record]:
-    """Show failures, and a bar of shards with words per second. A log file gets a line per minute."""
+    """Show failures, and a progress bar with words per second. A log file gets a line per minute."""
     n_words = 0
     seconds = 0.1 if sys.stderr.isatty() else 60.0
     with tqdm(total=n, unit="shard", disable=silent, mininterval=seconds) as bar:

@@ -1,4 +1,4 @@
-"""From input files to shards. The same files and sizes always give the same shards."""
+"""Divide input files into shards. The same files and sizes always give the same shards."""
 
 import itertools
 import warnings
@@ -10,25 +10,25 @@ import pyarrow.parquet as pq
 from ..errors import Errors, Warnings
 from .store import Place, State, files_in, open_file, state_of
 
-#: Suffixes of files that are cut into ranges of bytes, each line belonging to the range it begins in.
+#: Suffixes of files that are cut into ranges of bytes. Each line belongs to the range in which it begins.
 LINES = (".jsonl", ".txt")
 #: Suffixes of files that are never cut.
 WHOLE = (".jsonl.gz", ".jsonl.zst", ".txt.gz", ".txt.zst", ".conllu", ".spacy")
 PARQUET = ".parquet"
-#: Bytes of a file that is never cut, above which users should split it.
+#: Maximum size in bytes of a file that is never cut. Users should split a larger one.
 MAX_WHOLE_BYTES = 200 * 10**6
-#: Bytes that a file counts as at least, since opening it takes time.
+#: Minimum size in bytes with which a file counts, since opening it takes time.
 MIN_BYTES = 1000
 KINDS = (PARQUET, *LINES, *WHOLE)
 
 
 @dataclass(frozen=True)
 class Fields:
-    """Where the documents of the input are.
+    """Names of columns or keys of the input, and how text is split into documents.
 
     text: Column with the text.
     id: Column with the id. It may be missing.
-    keep: Further columns that go to the output.
+    keep: Further columns to copy to the output.
     documents: How .txt is split into documents: "line", "paragraph" or "file".
     """
 
@@ -43,7 +43,7 @@ class Part:
     """An input file, or a range of one.
 
     path: Absolute path or URI of the file.
-    label: Path of the file within the input. Ids of documents that have none begin with it.
+    label: Path of the file within the input. It begins the ids that are made for documents without one.
     kind: Suffix of the file, from ``KINDS``.
     state: State of the file when the plan was made.
     start: First row (Parquet) or byte (lines).
@@ -62,7 +62,7 @@ class Part:
 class Shard:
     """Unit of work: a shard is parsed by one process and has one output file.
 
-    name: Name of the output file, without suffix. Names count up in the order of the input.
+    name: Name of the output file, without suffix. Names are numbered in the order of the input.
     parts: Its parts of the input, in their order. Small files share a shard.
     """
 
@@ -75,8 +75,8 @@ def make_plan(inputs: Sequence[Place], fields: Fields, shard_bytes: int) -> list
 
     inputs: Files, and folders whose files are taken in the order of their paths. Hidden files of a folder,
         files of other kinds and repeated files are left out.
-    fields: Where the documents are. Parquet files must have the columns of the text and those to keep.
-    shard_bytes: Bytes of text that a shard should have.
+    fields: Names of columns. Parquet files must have those of the text and those to keep.
+    shard_bytes: Approximate size of a shard in bytes of text.
     Raises FileNotFoundError if an input is missing, and ValueError if it has an unknown suffix, no files with
         documents, or not the columns.
     """
@@ -115,7 +115,7 @@ def _files(inputs: Sequence[Place]) -> Iterator[tuple[Place, tuple[str, State]]]
             raise FileNotFoundError(Errors.E1102.format(path=input_))
         # The target of a link may have another suffix.
         here = input_.resolve() if input_.is_dir() else input_.parent.resolve() / input_.name
-        n_found = 0
+        n_files = 0
         for path, state in (files_in(here) if input_.is_dir() else {here: state_of(here)}).items():
             inside = path.parts[len(here.parts) :]
             if any(name.startswith(".") for name in inside):
@@ -123,21 +123,21 @@ def _files(inputs: Sequence[Place]) -> Iterator[tuple[Place, tuple[str, State]]]
             if state is None and (kind_of(path) or path.is_dir()):
                 warnings.warn(Warnings.W1102.format(path=path), stacklevel=3)
             elif state is not None and kind_of(path):
-                n_found += 1
+                n_files += 1
                 label = "/".join(inside) or path.name
                 # Names of files need not be Unicode.
                 yield path, (label.encode("utf8", "backslashreplace").decode(), state)
-        if not n_found:
+        if not n_files:
             raise ValueError(Errors.E1101.format(path=input_, expected=", ".join(KINDS)))
 
 
 def _parquet_cuts(path: Place, shard_bytes: int, columns: Sequence[str]) -> tuple[int, list[int]]:
-    """Return the bytes of a file's text; and the rows at which it is cut, with 0 and the number of rows."""
+    """Return the size of a file's text in bytes, and the rows at which to cut it, from 0 to their number."""
     with open_file(path) as source:
         try:
             with pq.ParquetFile(source) as file:
                 names, metadata = file.schema_arrow.names, file.metadata
-        except (ValueError, OSError):  # It is damaged. To read it is an error later.
+        except (ValueError, OSError):  # The file is damaged. Reading it later is an error.
             return 0, [0, -1]
     missing = [name for name in columns if name not in names]
     if missing:

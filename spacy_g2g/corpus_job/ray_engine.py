@@ -1,6 +1,6 @@
-"""The engine "ray": Ray Data hands shards to actors that hold the pipeline, and starts dead ones anew.
+"""The engine "ray": Ray Data hands shards to actors that hold the pipeline, and restarts dead actors.
 
-Ray schedules; ``parse_shard`` reads and writes. Ray Data restarts dead actors without limit, its default. The
+Ray schedules; ``parse_shard`` reads and writes. By default, Ray Data restarts dead actors without limit. The
 journal limits how many actors a shard can kill.
 """
 
@@ -22,12 +22,12 @@ from .plan import Part, Shard
 from .run import load_pipeline
 from .shard import Record, parse_shard
 
-#: Tasks of Ray. If there are more shards, a task has several.
+#: Maximum number of Ray's tasks. If there are more shards, a task has several.
 MAX_TASKS = 5000
 MAX_STARTS = 3
-#: Settings of Ray, unless the environment has others: no statistics are sent, and workers have our niceness.
+#: Settings of Ray, unless the environment has others: Ray sends no statistics, and workers keep our niceness.
 ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
-#: Loggers that warn of Ray's own defaults.
+#: Loggers that warn about Ray's own defaults.
 NOISY = ("ray.data", "ray._private.authentication.authentication_token_setup")
 WORKERS_PER_GPU = 4
 #: Cores beside those of workers, for Ray's own tasks.
@@ -56,7 +56,7 @@ class RayEngine:
 
     workers: Number of actors; None for as many as fit.
     cpus: Cores of an actor.
-    gpus: Part of a GPU of an actor; None for a quarter of one if there are GPUs.
+    gpus: Share of a GPU of an actor; None for a quarter if there are GPUs.
     address: Address of a running cluster; None starts Ray on this machine.
     """
 
@@ -72,10 +72,10 @@ class RayEngine:
         start_ray(self.address, int(cores) + SPARE_CORES)
         total = ray.cluster_resources()
         gpus = self.gpus if self.gpus is not None else bool(total.get("GPU")) / WORKERS_PER_GPU
-        fitting = (total["CPU"] - (0 if self.address else SPARE_CORES)) / self.cpus
+        max_workers = (total["CPU"] - (0 if self.address else SPARE_CORES)) / self.cpus
         if gpus:
-            fitting = min(fitting, total.get("GPU", 0) / gpus)
-        workers = min(self.workers or max(1, int(fitting)), len(shards))
+            max_workers = min(max_workers, total.get("GPU", 0) / gpus)
+        workers = min(self.workers or max(1, int(max_workers)), len(shards))
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
         context.execution_options.preserve_order = False
@@ -99,7 +99,7 @@ class RayEngine:
 
 
 def start_ray(address: str | None, cpus: int) -> None:
-    """Connect to a cluster, or start Ray here unless it runs. A busy machine may need several tries."""
+    """Connect to a cluster, or start Ray here if it does not run. A busy machine may need several tries."""
     for name in NOISY:
         logging.getLogger(name).setLevel(logging.ERROR)
     if ray.is_initialized():

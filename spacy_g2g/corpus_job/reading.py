@@ -1,4 +1,4 @@
-"""Docs from the Parquet files that a corpus job writes."""
+"""Read Docs from the Parquet files that a corpus job writes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,7 +13,7 @@ from .table import TYPES
 
 ROWS_AT_ONCE = 256
 #: Columns of the document itself that go to ``doc.user_data``, as all columns of the input do.
-OF_DOCUMENT = ("id", "file", "place")
+DOCUMENT_COLUMNS = ("id", "file", "place")
 
 
 def read_docs(path: str | Place, vocab: Vocab, columns: Sequence[str] | None = None) -> Iterator[Doc]:
@@ -22,9 +22,8 @@ def read_docs(path: str | Place, vocab: Vocab, columns: Sequence[str] | None = N
     ``doc.user_data`` has the document's id, its file and its place there, and further columns of the input.
 
     path: Path or URI of a Parquet file, of the job's folder, or of its folder ``data``.
-    vocab: Vocabulary of the Docs.
-    columns: Columns to read; words and spaces are always read. All if None.
-    Raises FileNotFoundError if there is no Parquet file.
+    columns: Columns to read, besides words and spaces; None for all.
+    Raises FileNotFoundError if there are no Parquet files.
     """
     for file_place in _parquet_files(place_of(path)):
         with open_file(file_place) as source, pq.ParquetFile(source) as file:
@@ -34,7 +33,7 @@ def read_docs(path: str | Place, vocab: Vocab, columns: Sequence[str] | None = N
             for batch in file.iter_batches(ROWS_AT_ONCE, columns=names):
                 for row in batch.to_pylist():
                     doc = doc_of_record(row, vocab)
-                    others = (name for name in row if name in OF_DOCUMENT or name not in TYPES)
+                    others = (name for name in row if name in DOCUMENT_COLUMNS or name not in TYPES)
                     doc.user_data.update({name: row[name] for name in others})
                     yield doc
 

@@ -1,4 +1,4 @@
-"""The driver of a job: finds the shards that are left, lets engines parse them, and writes the manifest."""
+"""The driver of a job: finds unfinished shards, lets an engine parse them, and writes the manifest."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from .store import Place, put
 
 #: Parses shards, in any order, and yields their records.
 Engine = Callable[[Sequence[Shard], Job], Iterable[Record]]
-#: Seconds between two looks at the work of other processes.
+#: Seconds between two checks of the work of other processes.
 POLL_SECONDS = 2.0
-#: Attributes that components of spaCy declare to assign, and that have no column.
+#: Attributes that components of spaCy declare to assign, and for which the output has no column.
 NOT_WRITTEN = {"doc.ents", "doc.cats"}
 
 
@@ -37,7 +37,7 @@ class Outcome:
     """Result of a run.
 
     n_shards: Shards of the run.
-    n_there: Shards that were done before.
+    n_there: Shards that were done before the run.
     failed: Records of shards that failed.
     n_words: Words that this run has parsed.
     seconds: Seconds from the first shard's start to the last one's end.
@@ -63,12 +63,10 @@ def run_job(
     only: tuple[int, int] | None = None,
     report: Callable[[Iterator[Record], int], Iterable[Record]] = lambda records, _: records,
 ) -> Outcome:
-    """Parse the rest of a corpus.
+    """Parse the unfinished shards of a corpus.
 
     job: The job. This function sets its fingerprint.
-    inputs: Files and folders.
-    shard_bytes: Bytes of text that a shard should have.
-    engine: Parses shards.
+    shard_bytes: Approximate size of a shard in bytes of text.
     only: (I, N) for every Nth shard from the Ith, counted from 1; None for all.
     report: Wraps the stream of records, for a progress bar. Its second argument is the number of shards left.
     Raises OtherJobError if the folder belongs to another job, ValueError if it is inside an input, and
@@ -133,9 +131,8 @@ def load_pipeline(job: Job) -> Language:
 def write_manifest(job: Job, plan: Sequence[Shard]) -> dict[str, Any]:
     """Write ``manifest.json`` and errors from the footers of all shards' files, which must exist.
 
-    Files that dead processes have left are removed.
+    Removes the files of dead processes, and returns the manifest.
 
-    Returns the manifest.
     Raises ValueError if a file is damaged or was written by another job.
     """
     records, unread = [], list[str]()

@@ -1,4 +1,4 @@
-"""One shard: read, parse, write, commit. Knows no engine."""
+"""Read, parse, write and commit one shard, under any engine."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from .table import annotations_of, docs_to_table, make_schema
 
 #: Key of a Parquet file's metadata, whose value is the shard's record.
 METADATA_KEY = b"g2g"
-#: Attempts that may die before they parse a document.
+#: Maximum number of attempts that die before they parse a document.
 MAX_IDLE_DEATHS = 20
-#: Size of the vocabulary above which it should have the frequent words.
+#: Size of a vocabulary that should have the frequent words.
 FREQUENT_WORDS = 20_000
 
 #: Facts about a shard; "status" is "done", "there", "busy" or "failed".
@@ -33,15 +33,11 @@ Record = dict[str, Any]
 
 
 def parse_shard(nlp: Language, shard: Shard, job: Job) -> Record:
-    """Parse a shard, unless its output exists or another process is at work.
+    """Parse a shard, unless its output exists or another process is at work. Returns its record.
 
     Whatever happens to this process, the output is complete or absent. Documents that an earlier attempt was
-    parsing when it died are parsed alone. One that dies alone again and again becomes an error.
+    parsing when it died are parsed alone. A document at which attempts die again and again becomes an error.
 
-    nlp: Pipeline.
-    shard: Shard to parse.
-    job: The job.
-    Returns the shard's record with its status.
     Raises OSError if the output can't be written.
     """
     final = job.data_path(shard)
@@ -65,7 +61,7 @@ def parse_shard(nlp: Language, shard: Shard, job: Job) -> Record:
     journal.forget()
     settle_errors(job, shard, record["errors"])
     with suppress(OSError, AttributeError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)  # The C library glibc would keep free memory.
+        ctypes.CDLL(None).malloc_trim(0)  # Otherwise, the C library glibc would keep free memory.
     return {**record, "status": "done", "warnings": warnings}
 
 
@@ -101,8 +97,8 @@ def _parse_to(path: Path, record: Record, parser: BlockParser, shard: Shard, job
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         documents = read_documents(shard, job.fields, nlp.vocab)
         for block in group(documents, max_docs=BLOCK_DOCS, max_chars=BLOCK_CHARS):
-            # The strings of a block are forgotten at its end, so memory stays flat. Those of the first blocks
-            # stay, so the tokenizer does not split frequent words again.
+            # The strings of a block are forgotten at its end, so memory stays constant. Those of the first
+            # blocks stay, so the tokenizer does not split frequent words again.
             with nlp.memory_zone() if len(nlp.vocab) > FREQUENT_WORDS else nullcontext():
                 table = docs_to_table(parser.parse(block), schema, keep)
             writer.write_table(table)
@@ -137,10 +133,10 @@ def read_record(path: Place, job: Job) -> Record:
 
 
 def settle_errors(job: Job, shard: Shard, errors: list[ErrorRecord]) -> None:
-    """Write a shard's file of errors, unless it has what the shard's record says."""
+    """Write a shard's file of errors, unless it has the errors of the shard's record."""
     path = job.errors_path(shard)
     text = "".join(json.dumps(error) + "\n" for error in errors)
-    # Our text is ASCII. Latin-1 also decodes whatever else is in the file.
+    # Our text is ASCII. Latin-1 decodes any other content of the file.
     there = path.read_text(encoding="latin-1") if path.exists() else ""
     if there != text:
         if text:

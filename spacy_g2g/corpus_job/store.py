@@ -1,7 +1,7 @@
 """Places of files: local paths, and keys of object stores (``s3://bucket/key``) through ``pyarrow.fs``.
 
-A store has no rename, no append and no locks, but an object appears complete when its upload ends. So files
-are finished on this machine and then uploaded.
+A store can't rename, append or lock, but an object appears complete when its upload ends. So files are
+finished on this machine and then uploaded.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class StorePath(PurePosixPath):
             return str(file.read().decode(encoding))
 
     def write_bytes(self, content: bytes) -> None:
-        """Upload an object. If this process dies, the object is as before."""
+        """Upload an object. If this process dies, the object does not change."""
         # An interrupt between opening and writing would close the stream and end the upload too early.
         # Interrupts reach the main thread only.
         with ThreadPoolExecutor(1) as thread:
@@ -157,7 +157,7 @@ def state_of(place: Place) -> State:
 def files_in(folder: Place) -> dict[Place, State | None]:
     """Return the files in a folder and in those below, in the order of their paths, with their states.
 
-    Anything else has the state None: a broken link, a link to a folder, a pipe, a folder that can't be read.
+    The state is None for a broken link, a link to a folder, a pipe, and a folder that can't be read.
     """
     states: dict[Place, State | None] = {}
     if isinstance(folder, StorePath):
@@ -172,7 +172,7 @@ def files_in(folder: Place) -> dict[Place, State | None]:
 
 
 def put(place: Place, text: str) -> None:
-    """Write a text file, which is complete or as before."""
+    """Write a text file in one step. If this process dies, the file does not change."""
     if isinstance(place, StorePath):
         place.write_bytes(text.encode())
     else:

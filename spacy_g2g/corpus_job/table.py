@@ -37,7 +37,7 @@ TYPES |= {column.name: pa.list_(VALUE_TYPES[column.kind]) for column in COLUMNS}
 
 
 def annotations_of(nlp: Language) -> tuple[str, ...]:
-    """Return the annotation columns that the components of a pipeline say they set."""
+    """Return the annotation columns that the components of a pipeline declare to set."""
     assigned = assigned_attributes(nlp)
     names = {column.name for column in COLUMNS if assigned.intersection(column.assigned)}
     if "attribute_ruler" in nlp.pipe_factories.values():  # It declares nothing.
@@ -53,9 +53,9 @@ def make_schema(annotations: Sequence[str], *, keep: Sequence[str], text: bool) 
     """Return the schema of the output.
 
     annotations: Columns from ``ANNOTATIONS``.
-    keep: Further columns of the input that go to the output.
-    text: Whether there is a column with the text.
-    Raises ValueError for an unknown annotation, and for further columns that are named like others.
+    keep: Further columns of the input to copy.
+    text: Whether to write a column with the text.
+    Raises ValueError for an unknown annotation, and for a further column with the name of another column.
     """
     unknown = sorted(set(annotations) - set(ANNOTATIONS))
     if unknown:
@@ -69,12 +69,7 @@ def make_schema(annotations: Sequence[str], *, keep: Sequence[str], text: bool) 
 
 
 def docs_to_table(parsed: Sequence[tuple[Document, Doc]], schema: pa.Schema, keep: Sequence[str]) -> pa.Table:
-    """Return a row for each parsed document.
-
-    parsed: Documents with their Docs.
-    schema: Schema from ``make_schema``.
-    keep: Names of the documents' extra values.
-    """
+    """Return a row for each parsed document. Keep has the names of the documents' extra values."""
     names = [name for name in schema.names if name not in keep]
     rows: list[dict[str, Any]] = []
     for document, doc in parsed:

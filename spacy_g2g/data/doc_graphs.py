@@ -1,7 +1,7 @@
 """Convert graphs over the words of sentences to graphs over the tokens of a Doc, and back.
 
-Graphs of sentences count words from 1 (see ``formats.graph.Graph``). What users see on a Doc counts as spaCy
-does: a graph over tokens is a dict with ``heads``, the index in the Doc of each token's head (a root's own
+Graphs of sentences count words from 1 (see ``formats.graph.Graph``). Graphs on a Doc count as spaCy does: a
+graph over tokens is a dict with ``heads``, the index in the Doc of each token's head (a root's own
 index, -1 if missing), and ``deps``, the labels ("" if missing). It may also have ``head_probs`` and
 ``dep_probs``. Such dicts travel with ``Doc.to_bytes`` and ``DocBin``.
 """
@@ -84,11 +84,9 @@ def tree_of(doc: Doc) -> TokenGraph:
 
 
 def write_initial_graph(doc: Doc, graphs: Sequence[Graph]) -> None:
-    """Write the graphs of all sentences to a Doc, whose boundaries stay.
+    """Write the graphs of all sentences, over all tokens, to a Doc, whose boundaries stay.
 
     Whole trees become heads and labels of the Doc. Any other graph goes to ``doc._.g2g_initial``.
-
-    graphs: For each sentence its graph, over all tokens.
     """
     ends = accumulate(len(graph.heads) for graph in graphs)
     words = [range(end - len(graph.heads), end) for end, graph in zip(ends, graphs, strict=True)]
@@ -112,10 +110,7 @@ def set_initial_graph(doc: Doc, heads: Sequence[int], deps: Sequence[str]) -> No
 
 
 def get_initial_graph(doc: Doc) -> dict[str, Any] | None:
-    """Return the graph in ``doc._.g2g_initial``, or None if there is none.
-
-    Raises ValueError if it does not fit the Doc.
-    """
+    """Return the graph in ``doc._.g2g_initial``, or None. Raises ValueError if it does not fit the Doc."""
     graph: dict[str, Any] | None = read_checked(doc, INITIAL_GRAPH)
     if graph is None:
         return None

@@ -20,7 +20,7 @@ from .docs import write_tree
 from .enhanced import ENHANCED, own_enhanced, set_enhanced
 from .multiword import mark_words, multiword_tokens, word_forms
 
-#: Extension attributes of tokens: the probability of the head, and that of the label given the head.
+#: Extension attributes of tokens: the probability of the head, and of the label if the head is right.
 HEAD_PROB, DEP_PROB = "g2g_head_prob", "g2g_dep_prob"
 
 #: A Doc's values by the names of columns.
@@ -32,7 +32,7 @@ class Column:
     """A column of a record.
 
     name: Its name in all formats.
-    kind: What each value is: "text", "flag", "index", "probability", "arcs" or "range".
+    kind: Kind of each value: "text", "flag", "index", "probability", "arcs" or "range".
     values: Returns the values of a Doc.
     assigned: Attributes of spaCy. A component that sets the column declares to assign one of them.
     is_set: Returns something true if a Doc has the column. JSON has only columns with this function.

@@ -219,11 +219,11 @@ def _update(sentences: list[ConlluSentence], doc: Doc, columns: Collection[str])
     ends = accumulate((len(sentence.words) for sentence in sentences), initial=0)
     updated = []
     for sentence, (start, end) in zip(sentences, pairwise(ends), strict=True):
-        updated.append(sentence.with_tree(**_columns_of(doc[start:end], columns)))
+        updated.append(sentence.with_tree(**_columns(doc[start:end], columns)))
     return updated
 
 
-def _columns_of(span: Span, names: Collection[str]) -> dict[str, list[str]]:
+def _columns(span: Span, names: Collection[str]) -> dict[str, list[str]]:
     """Return the named columns of a sentence whose tokens are all words."""
     ids = {token.i: i for i, token in enumerate(span, start=1)}
     heads = [_head_id(token, token.head, ids) for token in span]
@@ -237,7 +237,7 @@ def _columns_of(span: Span, names: Collection[str]) -> dict[str, list[str]]:
 
 
 def _head_id(word: Token, head: Token, ids: dict[int, int]) -> int | None:
-    """Return the ID of a word's head, given the IDs of the sentence's words; 0 for ROOT, None if missing."""
+    """Look up the ID of a word's head among those of the sentence; 0 for ROOT, None if missing."""
     if head.i == word.i:
         return 0 if word.dep else None
     if head.i not in ids:
@@ -290,8 +290,6 @@ def _sentence_from_tokens(
 ) -> ConlluSentence:
     """Make a sentence of words.
 
-    words: Its tokens that are not white space.
-    sent_id: Its name.
     ends: Index after the last token of each multiword token, by the index of its first token. A multiword
         token that ends in another sentence is ignored.
     forms: Forms of the words of the Doc.

@@ -61,7 +61,7 @@ def read_texts(path: Path, unit: str = "line") -> Iterator[str]:
     """Yield the documents of a text file that are not empty. White space within them stays as it is.
 
     path: Text file in UTF-8.
-    unit: What a document is: "line", "paragraph" (lines up to an empty one), or "file".
+    unit: Unit of a document: "line", "paragraph" (lines up to an empty one), or "file".
     Raises ValueError with the line number if a line is not UTF-8 or belongs to an AMR file.
     """
     texts: Iterable[str] = _plain_lines(path)

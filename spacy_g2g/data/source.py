@@ -58,7 +58,7 @@ def keep_conllu(doc: Doc, sentences: Iterable[ConlluSentence]) -> None:
 
 
 def source_sentences(doc: Doc) -> list[ConlluSentence]:
-    """Return the sentences that a Doc was read from, unchanged; none if it is not from CoNLL-U."""
+    """Return the sentences that a Doc was read from, unchanged; [] if it is not from CoNLL-U."""
     source = _source(doc)
     texts = source["text"] if source is not None else ()
     return [*chain.from_iterable(_parse(_SourceText(text)) for text in texts)]

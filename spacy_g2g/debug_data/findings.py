@@ -85,7 +85,7 @@ TEXTS: dict[str, dict[str, str]] = {
             "learned. Attach them to words."
         ),
         "misaligned": (
-            "{misaligned} gold words are no tokens of the predicted Docs, and are not learned. Take the "
+            "{misaligned} gold words are not tokens of the predicted Docs, and are not learned. Take the "
             "reader spacy_g2g.Corpus.v1, which gives gold words, or set gold_preproc = true."
         ),
         "multiword": (
@@ -112,8 +112,8 @@ TEXTS: dict[str, dict[str, str]] = {
         ),
         "no_labels": "No word has a head and a label: there is nothing to learn. Take a treebank with trees.",
         "untaught": (
-            "Components that learn nothing, since what they learn is not there: {untaught}. Training leaves "
-            "them out if spacy_g2g.prepare_pipeline.v1 is [initialize.before_init]. To have them, add this."
+            "Components without annotation to learn from: {untaught}. Training leaves them out if "
+            "spacy_g2g.prepare_pipeline.v1 is [initialize.before_init]. To train them, add the annotation."
         ),
         "rare_labels": (
             "Labels with few words are hardly learned: {rare_labels}. Add data, or merge them with other "
@@ -124,7 +124,7 @@ TEXTS: dict[str, dict[str, str]] = {
             "The others: {root_labels}. Give all roots one label."
         ),
         "root_label_elsewhere": (
-            "{root_label_elsewhere} words that are no roots have the label of roots, {root_label}, which a "
+            "{root_label_elsewhere} words that are not roots have the label of roots, {root_label}, which a "
             "parser gives to roots alone. Give them another label."
         ),
     },

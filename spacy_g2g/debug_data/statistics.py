@@ -312,8 +312,10 @@ def _wordpieces(nlp: Language, pipe: G2GParser, initialize: Mapping[str, Any], t
 
     name, upstream = pipe.name, find_upstream(pipe.model)
     if upstream is not None:
-        encoders = (item for item in nlp.pipeline if isinstance(item[1], G2GEncoder))
-        name = next(name for name, encoder in encoders if upstream in find_shims(encoder.model))
+        encoders = {
+            other: component for other, component in nlp.pipeline if isinstance(component, G2GEncoder)
+        }
+        name = next(other for other, encoder in encoders.items() if upstream in find_shims(encoder.model))
     elif pipe.model.maybe_get_ref("tok2vec") is not None:
         return None
     shim = upstream or get_network_shim(pipe.model, NetworkShim)

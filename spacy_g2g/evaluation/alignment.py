@@ -30,7 +30,6 @@ class Span(NamedTuple):
 class PlacedWord:
     """Word with its position in a text.
 
-    word: The word.
     span: Span of its token.
     is_multiword: Whether its token has several words.
     head: Index of its head in ``PlacedText.words``, -1 for ROOT, None if missing.
@@ -46,13 +45,7 @@ class PlacedWord:
 
 @dataclass(slots=True)
 class PlacedText:
-    """Annotated text.
-
-    characters: Characters of the text without white space.
-    sentences: Span of each sentence.
-    tokens: Span of each token.
-    words: Words with their positions.
-    """
+    """Annotated text: its characters without white space, spans of sentences and tokens, and words."""
 
     characters: str
     sentences: list[Span] = field(default_factory=list)

@@ -15,11 +15,9 @@ DRAWS_PER_BATCH = 100_000
 class Comparison:
     """Comparison of system b with system a.
 
-    score_a: Share of the words that system a has right, between 0 and 1.
-    score_b: Share of the words that system b has right, between 0 and 1.
+    score_a, score_b: Shares of the words that the systems have right, between 0 and 1.
     difference: score_b - score_a.
-    low: Lower end of the 95 % confidence interval of the difference, a quantile of the resampled differences.
-    high: Upper end of this interval.
+    low, high: 95 % confidence interval of the difference, by quantiles of the resampled differences.
     p_value: Two-sided p-value between 1 / (resamples + 1) and 1: the share of resampled differences that lie
         at least as far from the observed difference as the observed difference lies from 0. The observed
         difference counts as one of the resamples, so the p-value is never 0.
@@ -41,11 +39,9 @@ def paired_bootstrap(
     Each resample draws sentences with replacement until it has as many as the original sample. Both systems
     are scored on it by words, like UAS and LAS, so a long sentence counts more than a short one.
 
-    correct_a: Number of words that system a has right, int [sentences].
-    correct_b: Number of words that system b has right, int [sentences].
+    correct_a, correct_b: Number of words that the systems have right, int [sentences].
     totals: Number of words in each sentence, one or more; int [sentences].
     resamples: Number of resamples to draw.
-    seed: Seed of the random draws; the same seed gives the same result.
     """
     sides, words = np.array([correct_a, correct_b]), np.asarray(totals)
     assert resamples > 0

@@ -42,9 +42,7 @@ UNIVERSAL_FEATURES = frozenset(_FEATURES.split())
 class Score:
     """Counts of one metric and its rates between 0 and 1. A rate with a denominator of 0 is 0.
 
-    correct: Number of correct items.
-    gold: Number of gold items.
-    system: Number of the system's items.
+    correct, gold, system: Numbers of correct items, gold items and the system's items.
     aligned: Number of aligned words that count; None for Tokens, Sentences and Words.
     empty: Whether all gold items lack the value to score, such as an XPOS.
     """
@@ -81,8 +79,6 @@ class _Features(NamedTuple):
 
     head: Gold index of the head, ROOT, MISSING, or UNALIGNED.
     relation: Dependency relation without its subtype.
-    upos: Universal part-of-speech tag.
-    xpos: Language-specific part-of-speech tag.
     feats: Universal features, sorted.
     lemma: Lemma, or "_" if it matches any lemma.
     functional: Gold index, relation, UPOS and features of each functional dependent.

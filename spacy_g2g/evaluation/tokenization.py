@@ -28,8 +28,7 @@ class TokenCounts:
     """Agreement of a tokenizer with the tokens of a treebank.
 
     correct: Number of tokens with the right start and end.
-    gold: Number of tokens in the treebank.
-    system: Number of the tokenizer's tokens.
+    gold, system: Numbers of the treebank's tokens and the tokenizer's tokens.
     disagreements: Chunks that are cut in another way, the most frequent first: the treebank's tokens, the
         tokenizer's tokens, and their number of times.
     """

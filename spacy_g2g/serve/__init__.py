@@ -1,4 +1,4 @@
-"""HTTP service over a pipeline: what ``python -m spacy g2g serve`` runs.
+"""HTTP service over a pipeline. ``python -m spacy g2g serve`` runs it.
 
 One thread runs the pipeline (``worker.py``) and parses waiting Docs in one batch, short ones first. There are
 three interfaces: plain JSON (``plain_json.py``), the external recommender of INCEpTION (``inception.py``) and

@@ -1,4 +1,4 @@
-"""The service as a whole: its doors, its page and its limits."""
+"""The whole service: its routes, its page and its limits."""
 
 from __future__ import annotations
 
@@ -45,9 +45,8 @@ def make_app(
 ) -> FastAPI:
     """Make the service, and start the thread that runs the pipeline.
 
-    nlp: Pipeline. Nothing else may use it from now on.
+    nlp: Pipeline. Only the service may use it from now on.
     parser: Its final parser.
-    limits: Limits of a request.
     project: Project of ArboratorGrew that lists the pipeline.
     hosts: Names of the service, beside IP addresses; "*" for any.
     """
@@ -78,7 +77,7 @@ async def _show(content: bytes, type_: str, _: Request) -> Response:
 
 
 class Server(uvicorn.Server):
-    """A server that answers every request that reached its socket, before it ends."""
+    """A server that ends after it has answered every request that reached its socket."""
 
     async def shutdown(self, sockets: Any = None) -> None:
         """Read requests that have arrived, refuse later ones, and wait for the answers."""
@@ -90,16 +89,16 @@ class Server(uvicorn.Server):
 
 
 def run(app: FastAPI, host: str, port: int) -> None:
-    """Serve until SIGTERM, SIGHUP or Ctrl-C, and then answer what was accepted. A second Ctrl-C drops it.
+    """Serve until SIGTERM, SIGHUP or Ctrl-C, then answer accepted requests. A second Ctrl-C drops them.
 
     The interpreter aborts if it ends while a thread is in PyTorch. So if a thread is still computing, the
-    process ends without the interpreter's own end.
+    process exits without the interpreter's cleanup.
     """
     worker, code, is_over = app.state.worker, 0, False
     grace = int(worker.limits.timeout) + 2  # By then, each request has its answer.
     settings: dict[str, Any] = {"lifespan": "off", "server_header": False, "access_log": False}
     server = Server(uvicorn.Config(app, host, port, timeout_graceful_shutdown=grace, **settings))
-    hangup = getattr(signal, "SIGHUP", None)  # Windows has none, and `nohup` ignores it.
+    hangup = getattr(signal, "SIGHUP", None)  # Windows lacks it, and `nohup` ignores it.
     if hangup and signal.getsignal(hangup) is signal.SIG_DFL:
         signal.signal(hangup, lambda *_: signal.raise_signal(signal.SIGTERM))
     try:

@@ -1,7 +1,7 @@
-"""The parser of ArboratorGrew: samples in CoNLL-U in, the same samples with trees out.
+"""The parser of ArboratorGrew: adds trees to samples in CoNLL-U.
 
 Clients start a task and ask for it until it is ready. The requests are those of arborator-parser, commit
-7f00ae7 (``app/models/controller.py``, ``schema.py``). The settings keep what BertForDeprel keeps.
+7f00ae7 (``app/models/controller.py``, ``schema.py``). The settings keep the same columns as BertForDeprel.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..scored.doc_constraints import constrain
 from .limits import MAX_BODIES, Limits, busy, check_constrained
 from .worker import Task, Worker
 
-#: Tasks that are remembered until clients have their results.
+#: Maximum number of tasks in memory. A finished task makes room for a new one.
 MAX_TASKS = 64
 #: Annotation of Docs for each column that a pipeline may read or write.
 ANNOTATIONS = {"upos": "POS", "xpos": "TAG", "feats": "MORPH", "lemma": "LEMMA"}
@@ -45,7 +45,7 @@ class ParserName(BaseModel):
 
 
 class KeepSettings(BaseModel):
-    """What to keep of each column: nothing, every value but "_", or the whole column."""
+    """Values to keep of each column: none, all except "_", or the whole column."""
 
     keep_upos: Keep = "NONE"
     keep_xpos: Keep = "NONE"
@@ -82,7 +82,7 @@ class SampleRequest(BaseModel):
 
 
 def make_doc(worker: Worker, sentence: ConlluSentence, settings: KeepSettings) -> Doc:
-    """Make the Doc of a sentence. Annotation that the pipeline writes is left out unless it is kept."""
+    """Make the Doc of a sentence, without annotation that the pipeline writes and that the settings drop."""
     keep = settings.by_column()
     annotations, written = ["SENT_START"], assigned_attributes(worker.nlp)
     for column, name in ANNOTATIONS.items():
@@ -101,7 +101,7 @@ def make_doc(worker: Worker, sentence: ConlluSentence, settings: KeepSettings) -
 
 
 def render(doc: Doc, sentence: ConlluSentence, settings: KeepSettings) -> str:
-    """Return a sentence with the columns of its parsed Doc, but for values that the settings keep."""
+    """Return a sentence with the columns of its parsed Doc, except values that the settings keep."""
     (parsed,) = doc_to_sentences(doc, columns=ALL_COLUMNS)
     columns: dict[str, list[str]] = {}
     for column, keep in settings.by_column().items():
@@ -113,7 +113,7 @@ def render(doc: Doc, sentence: ConlluSentence, settings: KeepSettings) -> str:
 
 
 class SampleTasks:
-    """Tasks to parse samples. Results stay until a client has them or many other tasks come."""
+    """Tasks to parse samples. Results stay until newer tasks need their place."""
 
     def __init__(self, worker: Worker, parser: ParserName) -> None:
         self.worker = worker
@@ -177,10 +177,7 @@ def failed(text: str) -> Reply:
 
 
 def arborator_router(worker: Worker, project: str) -> APIRouter:
-    """Return the routes of the parser.
-
-    project: Project of ArboratorGrew that lists the pipeline.
-    """
+    """Return the routes of the parser, which a project of ArboratorGrew lists."""
     router = APIRouter()
     meta = worker.nlp.meta
     own = ParserName(model_id=f"{meta['lang']}_{meta['name']}-{meta['version']}", project_name=project)

@@ -1,4 +1,4 @@
-"""The external recommender of INCEpTION: a CAS in, the CAS with scored relations out.
+"""The external recommender of INCEpTION: adds scored relations to a CAS.
 
 The protocol is in INCEpTION's developer guide, "External recommender". A relation layer has the features
 Governor and Dependent. The annotation of a root is its own governor.
@@ -36,14 +36,14 @@ HEAD, WORD = "Governor", "Dependent"
 PREDICTED, SCORE = "inception_internal_predicted", "_score"
 #: Pattern of an encoding other than UTF-8 in the declaration of XML.
 OTHER_ENCODING = r"""(?i)encoding\s*=\s*(?!\s|["']utf-8["'])"""
-#: Sum over types of the squared number of their features and of the types above them. DKPro Core has 5,878.
+#: Maximum sum over types of the squared number of their features and ancestors. DKPro Core has 5,878.
 MAX_FEATURES = 100_000
-#: Elements of a document times the features of the largest type.
+#: Maximum product of the elements of a document and the features of the largest type.
 MAX_VALUES = 10_000_000
 
 
 class Metadata(BaseModel):
-    """What to predict."""
+    """Layer and feature to predict."""
 
     layer: str
     feature: str
@@ -70,7 +70,7 @@ Sentence = tuple[list[Any], list[tuple[int, int, str]]]
 
 @contextmanager
 def refuse_invalid_xml() -> Iterator[None]:
-    """Turn errors of the library that reads and writes a CAS, which are of many kinds, into RefusedError."""
+    """Turn any error of the library that reads and writes a CAS into RefusedError."""
     try:
         yield
     except RefusedError:
@@ -80,12 +80,12 @@ def refuse_invalid_xml() -> Iterator[None]:
 
 
 def refusal(reason: str, *, name: str = "document") -> RefusedError:
-    """Return the error that a part of a request can't be read."""
+    """Return the error for a part of a request that can't be read."""
     return RefusedError(422, Errors.E1214.format(name=name, error=reason))
 
 
 def check_xml(text: str, *, name: str) -> None:
-    """Raise RefusedError for XML that would be read in another encoding, or that defines entities."""
+    """Raise RefusedError for XML in another encoding than UTF-8, or with a document type."""
     declaration = text.partition("?>")[0] if "<?xml" in text[:9] else ""
     if "\0" in text or re.search(OTHER_ENCODING, declaration):
         raise refusal("its encoding is not UTF-8", name=name)
@@ -97,7 +97,7 @@ def check_xml(text: str, *, name: str) -> None:
 def check_types(text: str, n_elements: int) -> None:
     """Raise RefusedError for types that need much time, or much memory for the elements of a document.
 
-    The time to read a type grows with the square of its features and of the types above it.
+    The time to read a type grows with the square of the number of its features and ancestors.
     """
     types: dict[str | None, tuple[str | None, int]] = {}
     for _, element in ElementTree.iterparse(BytesIO(text.encode())):
@@ -136,13 +136,13 @@ def read(request: Prediction) -> tuple[Cas, list[Sentence]]:
 
 def check_layer(types: TypeSystem, metadata: Metadata) -> None:
     """Raise RefusedError if the types do not have the relation layer of the request."""
-    wanted = [HEAD, WORD, metadata.feature, PREDICTED]
+    names = [HEAD, WORD, metadata.feature, PREDICTED]
     layer = metadata.layer
     kind = types.get_type(layer) if types.contains_type(layer) else None
-    features: dict[str, Any] = {name: kind and kind.get_feature(name) for name in wanted}
+    features: dict[str, Any] = {name: kind and kind.get_feature(name) for name in names}
     missing = [name for name, feature in features.items() if feature is None]
     missing += [name for name in (TOKEN, SENTENCE) if not types.contains_type(name)]
-    missing += ["feature for labels"] * (len(wanted) - len(features))
+    missing += ["feature for labels"] * (len(names) - len(features))
     if not missing:
         ends = (features[name].rangeType.name for name in (HEAD, WORD))
         missing = [f"tokens, but {end}," for end in ends if end not in (TOKEN, ANNOTATION)]
@@ -181,7 +181,7 @@ def read_sentences(cas: Cas, metadata: Metadata) -> list[Sentence]:
 
 
 def constrained_doc(worker: Worker, tokens: Sequence[Any], relations: Sequence[tuple[int, int, str]]) -> Doc:
-    """Make the Doc of a sentence, whose tree must have the relations, unless no tree has all of them."""
+    """Make the Doc of a sentence, with the relations as constraints if a tree can meet all of them."""
     spaces = [after.begin > token.end for token, after in pairwise(tokens)]
     starts: list[Any] = [i == 0 for i in range(len(tokens))]
     words = [token.get_covered_text() for token in tokens]

@@ -1,4 +1,4 @@
-"""Limits of requests, and their errors as short answers in JSON."""
+"""Limits of requests, and short answers in JSON for errors."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..errors import Errors
 
-#: Requests that are answered at the same time.
+#: Maximum number of requests to answer at the same time.
 MAX_REQUESTS = 32
-#: Size of all requests together, and of all samples that wait, as a multiple of the largest request's.
+#: Maximum size of all requests together, and of all waiting samples, as a multiple of ``max_bytes``.
 MAX_BODIES = 4
-#: Characters of a text or sentence, for each word that it may have.
+#: Maximum number of characters of a text or sentence, for each word that it may have.
 CHARACTERS_PER_WORD = 100
-#: Characters of a sentence in CoNLL-U, for each word that it may have.
+#: Maximum number of characters of a sentence in CoNLL-U, for each word that it may have.
 CHARACTERS_PER_ROW = 2000
-#: Sum of the squared lengths of stretches without white space, for each word that a text may have.
+#: Maximum sum of the squared lengths of stretches without white space, for each word that a text may have.
 SQUARES_PER_WORD = 8000
-#: Values of a body: a fixed number, and more for each word that a text may have.
+#: Maximum number of values of a body: a fixed number, plus a number for each word that a text may have.
 VALUES, VALUES_PER_WORD = 10_000, 10
-#: The number of trees times the words of a text, if there are several trees.
+#: Maximum product of the trees and the words of a text, if there are several trees.
 MAX_WORDS_OF_TREES = 2000
-#: Constraints of a request.
+#: Maximum number of constraints in a request.
 MAX_CONSTRAINTS = 1000
-#: Words of a sentence that has constraints or several trees. To name constraints that no tree meets together
-#: takes longest: its time grows with the cube of the words.
+#: Maximum number of words of a sentence with constraints or several trees. The slowest step, which names
+#: constraints that no tree meets together, takes time in the cube of the words.
 MAX_CONSTRAINED_WORDS = 200
 
 
@@ -47,9 +47,9 @@ MAX_CONSTRAINED_WORDS = 200
 class Limits:
     """Limits of one request.
 
-    max_bytes: Size of its body.
-    max_words: Words of a text, or of a sentence in CoNLL-U or XMI.
-    max_k: Number of trees of each sentence.
+    max_bytes: Maximum size of its body.
+    max_words: Maximum number of words of a text, or of a sentence in CoNLL-U or XMI.
+    max_k: Maximum number of trees of each sentence.
     timeout: Seconds from its first byte to its answer.
     """
 
@@ -83,10 +83,7 @@ class Limits:
 
 
 class RefusedError(ValueError):
-    """A request that is refused.
-
-    status: HTTP status of the answer, 4xx or 503.
-    """
+    """A request is refused. The HTTP status of the answer is 4xx or 503."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -107,7 +104,7 @@ def check_constrained(n: int) -> None:
 
 
 def busy(reason: str) -> RefusedError:
-    """Return the error that the service is busy."""
+    """Return the error of a busy service."""
     return RefusedError(429, Errors.E1204.format(found=reason))
 
 
@@ -133,7 +130,7 @@ def answer_errors(app: FastAPI) -> None:
 
 
 def _explain(error: Exception, is_json: bool) -> tuple[int, str]:
-    """Return the status and the text of the answer to a request, which is of JSON or not."""
+    """Return the status and the text of the answer to a request."""
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
         if first["type"] == "json_invalid" or not is_json:
@@ -152,8 +149,6 @@ def _explain(error: Exception, is_json: bool) -> tuple[int, str]:
 class RequestLimiter:
     """Reads the whole body of a request first, and enforces limits of size and time.
 
-    app: Answers the request.
-    limits: Limits of a request.
     hosts: Names of the service, beside IP addresses; "*" for any.
     """
 
@@ -196,7 +191,7 @@ class RequestLimiter:
 
     async def _read(self, host: str, body: bytearray, receive: Receive) -> None:
         """Read the body of a request. Raises RefusedError for another host, and for too many bytes."""
-        # A foreign page can let its name lead to this machine, but its requests give that name.
+        # A foreign page can resolve its own name to this machine, but its requests then have that name.
         if host and not _is_allowed(host, self.hosts):
             hosts = ", ".join(sorted(self.hosts))
             raise RefusedError(421, Errors.E1224.format(host=shorten(host), hosts=hosts))
@@ -238,7 +233,7 @@ class RequestLimiter:
 
 
 def _is_allowed(host: str, hosts: Collection[str]) -> bool:
-    """Return whether a header Host has an IP address, or one of the names."""
+    """Return whether the header Host has an IP address, or one of the names."""
     with suppress(ValueError):
         name = urlsplit(f"//{host}").hostname or ""
         return "*" in hosts or name in hosts or bool(ip_address(name))

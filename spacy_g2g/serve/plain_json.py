@@ -1,4 +1,4 @@
-"""Plain JSON: a text, or words with annotation and constraints, to trees and probabilities."""
+"""Plain JSON: answers a text, or words with annotation and constraints, by trees and probabilities."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .limits import (
 )
 from .worker import Task, Worker
 
-#: Token: a number that is a key of a JSON object, and so comes as a string.
+#: Index of a token. It is a string in JSON, as all keys of objects.
 Key = Annotated[int, Field(ge=0)]
 #: Strings with a maximum length are also checked for lone surrogates.
 Text = Annotated[StrictStr, Field(max_length=10**7)]
@@ -58,11 +58,11 @@ class ConstraintSet(BaseModel):
 class ParseRequest(BaseModel):
     """Request to parse a text, words or rows.
 
-    text: Text. Exactly one of text, words and rows must be there.
+    text: Text. A request has exactly one of text, words and rows.
     words: Words, which stay as they are.
     rows: CoNLL-U. Its words and sentences stay as they are, and its tree is parsed anew.
     spaces: Whether a space follows each word.
-    sent_starts: Whether a sentence starts at each word. Without it, the pipeline sets sentences.
+    sent_starts: Whether each word starts a sentence. Without it, the pipeline finds sentences.
     tags: Tag of each word.
     constraints: Constraints on the tree.
     k: Number of trees of each sentence.
@@ -89,7 +89,7 @@ class ParseRequest(BaseModel):
 
     @property
     def n_words(self) -> int:
-        """About how many words there are to parse. A text has a word in about five characters."""
+        """Approximate number of words to parse. A text has about one word in five characters."""
         return len(self.words or ()) + len(self.text or "") // 5 + (self.rows or "").count("\n")
 
     def check(self, limits: Limits) -> None:
@@ -152,8 +152,8 @@ class ConlluFile(BaseModel):
     def count(self) -> Answer:
         """Return the numbers of sentences and words.
 
-        Raises ValueError with name, line and value if it is not CoNLL-U, or if heads are not part of a tree;
-            and without a sentence.
+        Raises ValueError with name, line and value if it is not CoNLL-U, if heads are not part of a tree, or
+            without a sentence.
         """
         lines = io.StringIO(self.text, newline="\n")
         lengths = [len(sentence.words) for sentence in read_lines(lines, self.name[:80], "partial")]
@@ -198,13 +198,12 @@ def json_router(worker: Worker) -> APIRouter:
         """Parse a text, words or rows."""
         request.check(worker.limits)
 
-        def make() -> Doc:
-            return request.make_doc(worker)
-
-        def render(doc: Doc) -> Answer:
-            return request.render(doc, worker)
-
-        (answer,) = await worker.ask([Task(request.n_words, make=make, render=render)])
+        task = Task(
+            request.n_words,
+            make=lambda: request.make_doc(worker),
+            render=lambda doc: request.render(doc, worker),
+        )
+        (answer,) = await worker.ask([task])
         return dict(answer)
 
     @router.post("/conllu")

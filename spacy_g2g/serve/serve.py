@@ -19,14 +19,16 @@ EXTRA = ("anyio", "cassis", "fastapi", "starlette", "uvicorn")
 def serve(
     pipeline: Pipeline,
     host: Annotated[
-        str, typer.Option("--host", help="Address to listen at. Any other than 127.0.0.1 lets others in")
+        str, typer.Option("--host", help="Address to listen on. Other machines reach any but 127.0.0.1")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", "-p", min=1, max=65535, help="Port to listen at")] = 8000,
+    port: Annotated[int, typer.Option("--port", "-p", min=1, max=65535, help="Port to listen on")] = 8000,
     max_words: Annotated[
-        int, typer.Option("--max-words", min=1, help="Words of a text, or of a sentence of a document")
+        int, typer.Option("--max-words", min=1, help="Maximum words of a text, or of a document's sentence")
     ] = 500,
-    max_k: Annotated[int, typer.Option("--max-k", min=1, help="Number of trees of a sentence")] = 50,
-    max_bytes: Annotated[int, typer.Option("--max-bytes", min=1, help="Size of a request")] = 10_000_000,
+    max_k: Annotated[int, typer.Option("--max-k", min=1, help="Maximum trees of a sentence")] = 50,
+    max_bytes: Annotated[
+        int, typer.Option("--max-bytes", min=1, help="Maximum size of a request")
+    ] = 10_000_000,
     timeout: Annotated[
         float, typer.Option("--timeout", min=0.1, help="Seconds that a request may take")
     ] = 60.0,

@@ -1,4 +1,4 @@
-"""The thread that runs the pipeline for all requests, and parses what waits in one batch."""
+"""The thread that runs the pipeline for all requests, and parses waiting Docs in batches."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from .limits import Limits
 
 T = TypeVar("T")
 
-#: Sentences of one request that wait at the same time, so that others get their turn.
+#: Maximum number of waiting sentences of one request, so that others get their turn.
 SENTENCES_AT_ONCE = 32
 #: Threads that read documents. Each needs memory for its document.
 READERS = 2
-#: Words of a batch, unless its first Doc has more.
+#: Maximum number of words in a batch, unless its first Doc has more.
 MAX_BATCH_WORDS = 500
-#: Seconds that a Doc's turn is delayed for each of its words. So short requests overtake long ones that came
+#: Delay of a Doc's turn in seconds for each of its words. So short requests overtake long ones that came
 #: shortly before, and no request waits forever.
 SECONDS_PER_WORD = 0.02
 #: Seconds that ``Worker.close`` waits for a thread.
@@ -51,11 +51,10 @@ class Task:
 
 
 class Worker:
-    """A thread that parses the Docs of all requests. Those that wait together are one batch.
+    """A thread that parses the Docs of all requests. Docs that wait together are one batch.
 
-    nlp: Pipeline. No other thread may use it from now on.
+    nlp: Pipeline. Only this thread may use it from now on.
     parser: Its final parser, which keeps its scores from now on if it has any.
-    limits: Limits of a request.
     """
 
     def __init__(self, nlp: Language, parser: G2GParser, limits: Limits) -> None:
@@ -86,14 +85,14 @@ class Worker:
         return answers
 
     async def ask_in_turn(self, tasks: Iterator[Task]) -> list[Any]:
-        """Return the answers to any number of tasks. Only few are made and wait at the same time."""
+        """Return the answers to any number of tasks. Makes only a few at a time."""
         answers = list[Any]()
         while next_tasks := await self.read(lambda: list(islice(tasks, SENTENCES_AT_ONCE))):
             answers += await self.ask(next_tasks)
         return answers
 
     async def read(self, reads: Callable[[], T]) -> T:
-        """Read a document in another thread, and return what the function returns.
+        """Let a function read a document in another thread, and return its result.
 
         If the request ends early, the function goes on, and its result is dropped.
         """
@@ -103,7 +102,7 @@ class Worker:
         return await asyncio.wrap_future(future)
 
     def close(self) -> bool:
-        """End the threads after what they are doing. Returns False if one of them is still at work."""
+        """End the threads after their current work. Returns False if one of them is still at work."""
         self._put(0.0, None)
         self._readers.shutdown(wait=False, cancel_futures=True)
         self._thread.join(CLOSING_SECONDS)
@@ -138,7 +137,7 @@ class Worker:
         return batch
 
     def _parse(self, tasks: Sequence[Task]) -> bool:
-        """Answer tasks. Returns False if one of them fails. Then only a task that is alone has an answer.
+        """Answer tasks. Returns False if one of them fails. Then only a task that is alone gets its error.
 
         The strings of a batch are forgotten after it, so memory does not grow with the requests.
         """
