@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from spacy_g2g.corpus_job.block import WARNING_CODE
-from spacy_g2g.data import reading
+from spacy_g2g.data import input_files
 from spacy_g2g.sentences import lines
 from spacy_g2g.terminal import common, messages
 
@@ -20,7 +20,7 @@ N = 20_000
 @pytest.mark.parametrize(
     "act",
     [
-        reading.AMR_LINE.match,
+        input_files.AMR_LINE.match,
         common.NO_MEMORY.search,
         messages.CONTROLS.search,
         WARNING_CODE.search,

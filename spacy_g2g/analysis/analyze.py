@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ..data.reading import read_gold
+from ..data.input_files import read_gold
 from ..errors import Errors
 from ..evaluation.alignment import check_same_words
 from ..evaluation.punctuation import warn_of_no_punctuation

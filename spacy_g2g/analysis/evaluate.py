@@ -13,7 +13,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..data.docs import ALL_COLUMNS, TOKEN_ANNOTATIONS, doc_to_sentences, sentences_to_doc
-from ..data.reading import gold_docs, read_gold
+from ..data.input_files import gold_docs, read_gold
 from ..evaluation.conll18 import Score, evaluate_sentences
 from ..evaluation.punctuation import punctuation_rule, warn_of_no_punctuation
 from ..evaluation.rates import percent

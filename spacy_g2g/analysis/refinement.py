@@ -9,8 +9,8 @@ from spacy.cli._util import setup_gpu
 from spacy.tokens import Doc
 
 from ..data.doc_graphs import to_sentence
+from ..data.input_files import gold_docs, read_gold
 from ..data.multiword import word_forms
-from ..data.reading import gold_docs, read_gold
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence
 from ..formats.graph import Graph

@@ -15,9 +15,9 @@ from spacy.tokens import Doc
 
 from ..data.doc_graphs import has_arcs
 from ..data.docs import sentences_of
+from ..data.input_files import gold_docs, read_texts
 from ..data.multiword import word_forms
 from ..data.plugins import plugins
-from ..data.reading import gold_docs, read_texts
 from ..errors import Errors
 from ..files import write_text
 from ..formats.conllu import read_conllu

@@ -10,8 +10,8 @@ import typer
 from spacy.cli._util import setup_gpu
 from spacy.tokens import Doc
 
+from ..data.input_files import Document, input_suffixes, read_documents, with_initial_graphs
 from ..data.plugins import plugins
-from ..data.reading import Document, input_suffixes, read_documents, with_initial_graphs
 from ..data.source import source_arcs, source_sentences
 from ..errors import Errors
 from ..files import atomic_path, is_stream

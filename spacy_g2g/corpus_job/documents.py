@@ -15,7 +15,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from ..data.docs import read_bin
-from ..data.reading import unparsed_doc
+from ..data.input_files import unparsed_doc
 from ..errors import Errors
 from ..formats.conllu import parse_sentence
 from ..sentences.rewriting import with_white_space

@@ -9,7 +9,7 @@ from spacy.cli._util import setup_gpu
 from spacy.training import Example
 
 from ..data.docs import TOKEN_ANNOTATIONS, sentences_to_doc
-from ..data.reading import gold_docs, read_gold
+from ..data.input_files import gold_docs, read_gold
 from ..errors import Errors
 from ..formats.conllx import TREEBANK_SUFFIXES
 from ..formats.paragraphs import paragraphs

@@ -14,8 +14,8 @@ from spacy.tokens import Doc
 from .. import __version__
 from ..data.doc_record import make_record, own_record
 from ..data.docs import doc_to_sentences, sentences_of
+from ..data.input_files import unparsed_doc
 from ..data.multiword import mark_words
-from ..data.reading import unparsed_doc
 from ..errors import Errors
 from ..formats.conllu import read_lines
 from ..scored.doc_constraints import constrain

@@ -10,7 +10,7 @@ from spacy_g2g.amr.formats.amr_file import read_amr_file
 from spacy_g2g.conversion import writing
 from spacy_g2g.conversion.convert import convert
 from spacy_g2g.conversion.parse import parse
-from spacy_g2g.data import reading
+from spacy_g2g.data import input_files
 from spacy_g2g.formats.conllu import read_conllu
 
 from ..chains import g2g, read_bin
@@ -196,7 +196,7 @@ def test_input_is_read_as_output_is_written(pipeline, tmp_path, monkeypatch):
             yield f"Line {i}."
 
     to_sentences = writing.doc_to_sentences
-    monkeypatch.setattr(reading, "read_texts", lines)
+    monkeypatch.setattr(input_files, "read_texts", lines)
     monkeypatch.setattr(
         writing,
         "doc_to_sentences",
