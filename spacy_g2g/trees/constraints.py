@@ -1,4 +1,4 @@
-"""What the tree of a sentence must have, and which constraints no tree meets together."""
+"""Constraints on the tree of a sentence, and conflicts between constraints."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Kind: TypeAlias = Literal["head", "label", "not head", "not label", "subtree"]
 
 
 class Constraint(NamedTuple):
-    """Something that the tree of a sentence must have. Words count from 1, and 0 is ROOT.
+    """Constraint on the tree of a sentence. Words count from 1, and 0 is ROOT.
 
-    kind: "head" or "label" if a word must have it; "not head" or "not label" if it may not; "subtree" if some
-        words must be one of them and all its descendants.
+    kind: "head" or "label" that a word must have; "not head" or "not label" that it may not have; "subtree"
+        if some words must be one of them and all its descendants.
     words: The word, or the words of the subtree.
     value: The head, or the label's id; 0 for a subtree.
     """
@@ -46,7 +46,7 @@ def allowed_labels(constraints: Sequence[Constraint], n: int, *, n_labels: int) 
 
 
 def allowed_arcs(constraints: Sequence[Constraint], n: int, *, n_labels: int) -> BoolArray:
-    """Return which heads each word may have by all constraints but "subtree", bool [n, n + 1].
+    """Return which heads each word may have under all constraints but "subtree", bool [n, n + 1].
 
     Only the arc from ROOT has the root label, so labels may exclude heads.
 
@@ -73,40 +73,40 @@ def subtree_words(constraints: Sequence[Constraint], n: int) -> list[BoolArray]:
 
 @lru_cache(maxsize=1024)
 def find_conflict(constraints: tuple[Constraint, ...], n: int, *, n_labels: int) -> tuple[Constraint, ...]:
-    """Return constraints that no tree with one root meets together, or nothing if there is such a tree.
+    """Return conflicting constraints, which no tree with one root meets together; none without a conflict.
 
-    Without any one of those that are returned, there is a tree that meets the others. They are found by
-    bisection (Junker, "QuickXplain", 2004), so that few of many constraints are found soon. Results are kept,
-    since each call about the same parse checks the same constraints.
+    The set is minimal: without any one of its constraints, some tree meets the rest. Bisection (Junker,
+    "QuickXplain", 2004) quickly finds a few constraints among many. Results are cached, since each call about
+    the same parse checks the same constraints.
 
     constraints: Constraints of the sentence.
     n: Number of words.
     n_labels: Number of labels.
     """
 
-    def search(known: list[Constraint], *, others: list[Constraint], is_new: bool) -> list[Constraint]:
-        """Return the constraints that are in conflict only together with known ones.
+    def search(base: list[Constraint], *, others: list[Constraint], is_new: bool) -> list[Constraint]:
+        """Return the fewest of the others that conflict with the base.
 
-        is_new: Whether the last known constraints have not been tried without the others.
+        is_new: Whether the base has grown since it was last tried on its own.
         """
-        if is_new and not _can_hold(known, n, n_labels):
+        if is_new and not _can_hold(base, n, n_labels):
             return []
         if len(others) == 1:
             return others
         middle = len(others) // 2
-        last = search([*known, *others[:middle]], others=others[middle:], is_new=True)
-        return [*search([*known, *last], others=others[:middle], is_new=bool(last)), *last]
+        last = search([*base, *others[:middle]], others=others[middle:], is_new=True)
+        return [*search([*base, *last], others=others[:middle], is_new=bool(last)), *last]
 
-    return (
-        () if _can_hold(constraints, n, n_labels) else tuple(search([], others=[*constraints], is_new=False))
-    )
+    if _can_hold(constraints, n, n_labels):
+        return ()
+    return tuple(search([], others=[*constraints], is_new=False))
 
 
 def _can_hold(constraints: Sequence[Constraint], n: int, n_labels: int) -> bool:
     """Return whether a tree with one root meets all constraints.
 
-    Each subtree, the innermost ones first, shrinks to one node. Its heads are those that a possible top word
-    may have: a word from which arcs inside lead to all other nodes inside.
+    Each subtree shrinks to one node, the innermost subtrees first. A word can be its top if arcs inside lead
+    from the word to all other nodes inside. The node may have all heads that such words may have.
     """
     subtrees, arcs = subtree_words(constraints, n), allowed_arcs(constraints, n, n_labels=n_labels)
     for members in subtrees:

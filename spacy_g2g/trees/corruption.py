@@ -1,8 +1,8 @@
 """Random errors in heads and labels, from which a refiner learns to correct trees.
 
-On its own training sentences, a parser makes hardly any errors that a refiner could learn from. Heads are
-therefore replaced by those that parsers confuse them with: the head's head, a sibling, or a neighbor of the
-word.
+A parser makes so few errors on its own training sentences that a refiner could hardly learn from them.
+Therefore heads are replaced by those that parsers confuse them with: the head's head, a sibling, or a
+neighbor of the word.
 """
 
 import numpy as np
@@ -21,9 +21,9 @@ def corrupt(
 ) -> tuple[IntArray, IntArray]:
     """Replace heads and labels at random. The result may be any graph; missing heads stay missing.
 
-    The new label of a root is drawn from the labels of all roots, and the label of any other word from the
-    labels of all other words. It may equal the old label. A word that becomes a root, or stops being a root,
-    always draws a new label if there are labels to draw from.
+    A root draws its new label from the labels of all roots, and any other word from the labels of all other
+    words. It may draw its old label. A word that becomes a root, or stops being a root, always draws a label
+    if there is one.
 
     heads: Head of each word, with the sentences end to end; 0 is ROOT, -1 is missing; int [words].
     labels: Label of each word, int [words].
@@ -57,14 +57,14 @@ def _other_heads(heads: IntArray, lengths: IntArray, rng: np.random.Generator) -
     neighbor = number + rng.choice([-1, 1], n)
     choices = np.stack([grandparent, _siblings(heads, first, rng) - first + 1, neighbor])
     other = choices[rng.integers(len(choices), size=n), np.arange(n)]
-    useless = (other < 0) | (other > length) | (other == number) | (other == heads)
-    return np.where(useless, _any_other(heads, number, length, rng), other)
+    is_invalid = (other < 0) | (other > length) | (other == number) | (other == heads)
+    return np.where(is_invalid, _any_other(heads, number, length, rng), other)
 
 
 def _any_other(heads: IntArray, number: IntArray, length: IntArray, rng: np.random.Generator) -> IntArray:
-    """Draw for each word a number up to its sentence's length, but neither its own nor its head's.
+    """Draw a new head for each word, neither the word itself nor its present head.
 
-    The word of a one-word sentence keeps its head, as there is no other.
+    The word of a one-word sentence keeps its head, the only one.
     """
     other = rng.integers(0, np.maximum(length - 1, 1))
     other += other >= np.minimum(heads, number)

@@ -1,15 +1,16 @@
 """The k best dependency trees with exactly one root, in order.
 
-The search splits the set of all trees, as Murty (1968) and Lawler (1972) do. First it chooses the root, and
-the top word of each subtree that must be whole. After that, any tree is a solution, and Edmonds' algorithm
-finds the best one. The other trees are split by the first word whose head differs, with dependents before
-their heads. The slack of Edmonds' dual solution gives the best other head of each word in one step. It also
-tells whether the tree with this one change is the best of its part. If not, Edmonds' algorithm runs again,
-once the part is next. Zmigrod, Vieira and Cotterell ("On finding the K-best non-projective dependency
-trees", 2021) run it for each tree. ``near_trees`` is quicker where the best heads are a tree already: another
-tree is worse by the sum of what its other arcs lose, whether its root is the same or not. So sets of other
-arcs are tried in the order of these sums. Usually nearly every set is a tree. In the worst case hardly any
-is, so the number of tries is bounded.
+The search splits the set of all trees into parts, as Murty (1968) and Lawler (1972) do. First it chooses the
+root, and the top word of each subtree that must be whole. After that, any tree is a solution, and Edmonds'
+algorithm finds the best one. The search then splits the other trees by the first word whose head differs,
+with dependents before their heads. The slack of Edmonds' dual solution gives the best other head of each word
+in one step. It also shows whether the tree with this one change is the best of its part. If not, Edmonds'
+algorithm runs again, once the part is next. Zmigrod, Vieira and Cotterell ("On finding the K-best
+non-projective dependency trees", 2021) run it for each tree.
+
+``near_trees`` is quicker if the best heads already form a tree. Any other tree loses the score differences of
+its changed arcs. So sets of changed arcs are tried in the order of their losses. Usually nearly every set
+gives a tree. In the worst case hardly any does, so the number of tries is bounded.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ..arrays import BoolArray, DoubleArray, IntArray
 from .mst import contract_cycles
 
 MAX_FLOAT = float(np.finfo(np.float64).max)
-#: Number of sets of arcs that ``near_trees`` tries: at least, and in addition for each tree.
+#: ``near_trees`` tries this many sets of arcs, and this many more for each tree.
 MIN_SETS, SETS_PER_TREE = 50, 10
 
 
@@ -61,11 +62,11 @@ def best_trees(
 
 
 def near_trees(scores: DoubleArray, k: int) -> list[list[int]] | None:
-    """Return the heads of the k best trees with one root, in order, or of all if there are fewer.
+    """Return the heads of the k best trees with one root, in order, or of all trees if there are fewer.
 
     scores: Scores of arcs, -inf for forbidden ones and for words as their own heads; float [n, n + 1].
     k: Number of trees.
-    Returns None if the best heads are not a tree, or if too many sets of arcs are not trees.
+    Returns None if the best heads do not form a tree, or if too few sets of arcs do.
     """
     n = len(scores)
     best = scores.argmax(axis=1)
@@ -90,7 +91,7 @@ def near_trees(scores: DoubleArray, k: int) -> list[list[int]] | None:
             return trees
         loss, chosen = heapq.heappop(queue)
         last = chosen[-1]
-        is_set = _change([arcs[i] for i in chosen], heads, trees)
+        is_set = _add_changed([arcs[i] for i in chosen], heads, trees)
         if last + 1 < len(arcs):
             more = loss + sums[last + 1]
             heapq.heappush(queue, (more - sums[last], (*chosen[:-1], last + 1)))
@@ -99,8 +100,8 @@ def near_trees(scores: DoubleArray, k: int) -> list[list[int]] | None:
     return trees if not queue or len(trees) == k else None
 
 
-def _change(arcs: list[tuple[int, int]], heads: list[int], trees: list[list[int]]) -> bool:
-    """Add a tree with changed arcs to the trees, if it is a tree. Returns False if a word gets two heads."""
+def _add_changed(arcs: list[tuple[int, int]], heads: list[int], trees: list[list[int]]) -> bool:
+    """Change arcs, and add the result to the trees if it is one. Return False if a word gets two heads."""
     words = {word for word, _ in arcs}
     if len(words) < len(arcs):
         return False
@@ -145,9 +146,10 @@ class _Part:
 
 
 class _TreeSearch:
-    """Best-first search. Each set of trees waits in the queue with an upper bound of their scores.
+    """Best-first search over sets of trees.
 
-    With it waits what to do with the set: find its best tree, or take that tree and split the others.
+    Each set waits in the queue with an upper bound of its scores and a task: find its best tree, or take that
+    tree and split the others.
     """
 
     def __init__(self, scores: DoubleArray, k: int, sets: Sequence[BoolArray]) -> None:
@@ -157,32 +159,32 @@ class _TreeSearch:
         self.words = np.arange(len(scores))
         self.queue: list[tuple[float, int, Callable[[], None]]] = []
         self.n_queued = 0
-        self.found: list[list[int]] = []
-        #: Scores of trees that are found or next to be found, the best first, with a minus sign.
-        self.known: list[float] = []
+        self.trees: list[list[int]] = []
+        #: Scores of the trees found so far and of those in the queue, the best first, with a minus sign.
+        self.negated_totals: list[float] = []
 
     def run(self) -> list[list[int]]:
         """Return the heads of the k best trees."""
         self._branch(self.scores, 0)
-        while self.queue and len(self.found) < self.k:
+        while self.queue and len(self.trees) < self.k:
             heapq.heappop(self.queue)[2]()
-        return self.found
+        return self.trees
 
     def _add(self, bound: float, task: Callable[[], None]) -> None:
-        """Add trees to the queue. Among equal bounds the last one is next, so that a tree is found soon."""
+        """Add trees to the queue. Among equal bounds the last one is next, to find a first tree early."""
         self.n_queued += 1
         heapq.heappush(self.queue, (-bound, -self.n_queued, task))
 
     @property
     def _limit(self) -> float:
-        """Least score that a tree must have to be among the k best, as far as is known."""
-        return -self.known[self.k - 1] if len(self.known) >= self.k else -np.inf
+        """Minimum score of the k best trees, as far as the search has come."""
+        return -self.negated_totals[self.k - 1] if len(self.negated_totals) >= self.k else -np.inf
 
     def _branch(self, scores: DoubleArray, n_tops: int) -> None:
-        """Choose the top word of the next set of words, which alone has its head outside the set.
+        """Choose the top word of the next set of words, the only one with its head outside the set.
 
         scores: Scores above -inf for the arcs that trees may have.
-        n_tops: Number of sets that have got their top words.
+        n_tops: Number of sets that already have their top words.
         """
         if n_tops == len(self.sets):
             self._solve(scores)
@@ -197,14 +199,14 @@ class _TreeSearch:
             self._add(float(bounds[i]), partial(self._choose_top, scores, n_tops, int(words[i])))
 
     def _choose_top(self, scores: DoubleArray, n_tops: int, word: int) -> None:
-        """Go on with the trees in which a word is the top of the next set of words."""
+        """Continue with the trees in which a word is the top of the next set of words."""
         members, inside = self.sets[n_tops], scores.copy()
         inside[np.ix_(members[1:], ~members)] = -np.inf
         inside[word] = np.where(members, -np.inf, scores[word])
         self._branch(inside, n_tops + 1)
 
     def _solve(self, scores: DoubleArray) -> None:
-        """Find the best tree when all tops are chosen, and add it to the queue."""
+        """Find the best tree for the chosen tops, and add it to the queue."""
         heads = scores.argmax(axis=1)
         best = scores[self.words, heads]
         if not np.isfinite(best).all():
@@ -219,18 +221,18 @@ class _TreeSearch:
             heads = contraction.expand()
         slack[self.words, heads] = 0.0
         total = float(self.scores[self.words, heads].sum())
-        insort(self.known, -total)
+        insort(self.negated_totals, -total)
         is_free = np.isfinite(slack).sum(axis=1) > 1
         self._add(total, partial(self._take, _Part(heads, total, slack, cycles, is_free)))
 
     def _take(self, part: _Part) -> None:
         """Take the best tree of a part, and split the others by the first word whose head differs.
 
-        The words come in reversed preorder. So all descendants of a word keep their heads, and none of them
-        can be its head.
+        The words come in reversed preorder. So a word's descendants keep their heads, and none of them can be
+        its head.
         """
-        self.found.append(part.heads.tolist())
-        if len(self.found) == self.k:
+        self.trees.append(part.heads.tolist())
+        if len(self.trees) == self.k:
             return
         slack = np.where(part.is_free[:, None], part.slack, np.inf)
         slack[self.words, part.heads] = np.inf
@@ -254,7 +256,7 @@ class _TreeSearch:
             else:
                 # The part's best tree with this one change is the best of its own part.
                 total = part.total - float(self.scores[word, old] - self.scores[word, head])
-                insort(self.known, -total)
+                insort(self.negated_totals, -total)
                 self._add(total, partial(self._change, rest, word, head, slack[word]))
 
     def _change(self, part: _Part, word: int, head: int, slack: DoubleArray) -> None:
@@ -276,9 +278,9 @@ class _TreeSearch:
 
 
 def _preorder(heads: IntArray) -> tuple[list[int], IntArray]:
-    """Return ROOT and the words that descend from it in preorder, and the size of each one's subtree.
+    """Return ROOT and its descendants in preorder, and the size of each node's subtree.
 
-    heads: Head of each word, int [n]. Words on cycles, and below them, are left out.
+    heads: Head of each word, int [n]. The order leaves out words on cycles and below them.
     """
     dependents: list[list[int]] = [[] for _ in range(len(heads) + 1)]
     above = [0, *heads.tolist()]

@@ -4,10 +4,10 @@ A single arg-max over the whole batch finds the best head of each word. Where th
 the work is done. The other sentences go through Edmonds' contractions, in the path-growing order of Tarjan
 (1977).
 
-To get a single root, trees are compared by their number of roots first and by their score second. Stanojevic
-and Cohen ("A root of a problem", 2021) do this by subtracting a large constant from the scores of all arcs
-from ROOT. Such arcs are never on a cycle, so no constant is needed here, and no precision is lost: ROOT is
-chosen as the head of a contracted node only if no other arc enters the node.
+To get a single root, the algorithm compares trees by their number of roots first and by their score second.
+Stanojevic and Cohen ("A root of a problem", 2021) do this by subtracting a large constant from the scores of
+all arcs from ROOT, which loses precision. Such arcs are never on a cycle. So it is enough to choose ROOT as
+the head of a contracted node only if no other arc enters the node.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Contraction:
         n = len(scores)
         self._scores = np.full((2 * n, n + 1), -np.inf)
         self._scores[1 : n + 1] = scores
-        # The word of each node that the arc from each head enters.
+        # The word that an arc into a node enters, by node and head.
         self._entered = np.repeat(np.arange(2 * n)[:, None], n + 1, axis=1)
         self._arc_head = np.zeros(2 * n, dtype=np.int64)
         self._arc_word = np.arange(2 * n)
@@ -105,7 +105,7 @@ class Contraction:
         return int(self._node_of[word])
 
     def choose_head(self, node: int) -> int | None:
-        """Choose the best arc into a node, from ROOT only if there is no other; return its head, or None."""
+        """Choose the best arc into a node, from ROOT only if there is no other. Return its head, or None."""
         scores = self._scores[node]
         head = int(scores[1:].argmax()) + 1
         if scores[head] == -np.inf:
@@ -139,7 +139,7 @@ class Contraction:
         A tree is worse than the best one by at least the sum of the slack of its arcs, and by exactly this
         sum if it enters each cycle once.
 
-        Returns float [n, n + 1], inf for forbidden arcs. Arcs of the best tree have none.
+        Returns float [n, n + 1], inf for forbidden arcs and 0 for arcs of the best tree.
         """
         n = len(self._node_of) - 1
         chosen = np.take_along_axis(self._scores, self._arc_head[:, None], axis=1)

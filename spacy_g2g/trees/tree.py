@@ -30,14 +30,14 @@ def are_trees(heads: ArrayLike, *, lengths: ArrayLike) -> BoolArray:
     lengths: Number of words of each sentence, int [sentences].
     """
     words = np.asarray(heads)
-    is_known: BoolArray = (words >= 0) | (np.arange(words.shape[1]) >= np.asarray(lengths)[:, None])
-    return can_be_trees(words, lengths=lengths) & is_known.all(axis=1)
+    is_complete: BoolArray = (words >= 0) | (np.arange(words.shape[1]) >= np.asarray(lengths)[:, None])
+    return can_be_trees(words, lengths=lengths) & is_complete.all(axis=1)
 
 
 def can_be_trees(heads: ArrayLike, *, lengths: ArrayLike) -> BoolArray:
-    """Return whether missing heads can be chosen so that each sentence has a tree, in the sense of `is_tree`.
+    """Return whether the missing heads of each sentence can complete a tree, in the sense of `is_tree`.
 
-    This is so if the known heads form no cycle, and at most one of them is ROOT.
+    They can if the other heads do not form a cycle, and at most one of these heads is ROOT.
 
     heads: Head of each word, int [sentences, width], -1 where missing; padding is ignored.
     lengths: Number of words of each sentence, int [sentences].
@@ -70,8 +70,8 @@ def projective_order(heads: ArrayLike) -> IntArray:
         (left if word < head else right)[head].append(word)
     positions = np.zeros(len(words) + 1, dtype=np.int64)
     position = 0
-    # A stack of our own, since trees may be deeper than Python's recursion limit. A word has a minus sign
-    # once its dependents are on the stack too.
+    # A stack instead of recursion, since trees may be deeper than Python's recursion limit. The minus sign of
+    # a word says that its dependents are on the stack.
     stack = [0]
     while stack:
         word = stack.pop()
@@ -111,12 +111,12 @@ def non_projective_arcs(heads: ArrayLike) -> BoolArray:
     above = places
     while not descends[(above := parents[above]), places].all():
         descends[above, places] = True
-    # outside[head, i]: how many words before i do not descend from the head
+    # outside[head, i]: number of words before i that do not descend from the head
     outside = np.pad(np.cumsum(~descends, axis=1, dtype=np.int32), ((0, 0), (1, 0)))
     first, last = np.minimum(parents, places), np.maximum(parents, places)
     is_over = outside[parents, last] > outside[parents, np.minimum(first + 1, last)]
-    is_crossed: BoolArray = (is_over & (pointers > 0))[1:]
-    return is_crossed
+    is_crossing: BoolArray = (is_over & (pointers > 0))[1:]
+    return is_crossing
 
 
 def ends(pointers: IntArray) -> IntArray:
