@@ -1,1 +1,1 @@
-"""Neural bricks, in PyTorch only; nothing here knows of trees, Docs or Thinc."""
+"""Neural layers in PyTorch, independent of trees, Docs and Thinc."""

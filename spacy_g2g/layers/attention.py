@@ -33,7 +33,7 @@ class GraphSelfAttention(RelationTables):
     (Mohammadshahi and Henderson 2020, "Graph-to-Graph Transformer for Transition-based Dependency
     Parsing", eq. 4 and 5; 2021, "Recursive Non-Autoregressive Graph-to-Graph Transformer", eq. 7 to 9).
 
-    The code computes edges alone, and the relation NONE has no parameters. This is a re-parametrization, not
+    The code computes only edges, and the relation NONE has no parameters. This is a re-parametrization, not
     an approximation. Let K[r] and V[r] stand for the differences to the NONE row:
     - q_i . K[NONE] adds one number to all scores of query i, and softmax drops it;
     - sum_j a_ij V[NONE] = V[NONE] is a constant of the output, which the output bias already contains,
@@ -44,15 +44,15 @@ class GraphSelfAttention(RelationTables):
 
         e_ij = (R_i q_i) . (R_j k_j + R_i N(K[r_ij])) / sqrt(d) = q_i . (R_(j-i) k_j + N(K[r_ij])) / sqrt(d)
 
-    so that a relation means the same at any distance: it is read by the query before its rotation. The code
+    so that a relation means the same at any distance: the query reads it before its rotation. The code
     rotates the relations of edges, which are fewer than the queries of all heads.
 
     Disentangled attention adds terms of distances to the score: see ``disentangled.py``.
 
     If positions see a window, an edge opens it for its pair; see ``Window``.
 
-    A new table means "no graph", so that a checkpoint starts from what it knows. V is zero, and so is K. If N
-    is LayerNorm, its gain is zero instead, since its gradient explodes at a zero vector.
+    A new table means "no graph", so that a checkpoint at first computes what it did before. V and K are zero.
+    If N is LayerNorm, its gain is zero in place of K, since its gradient explodes at a zero vector.
 
     config: Sizes of the encoder. Scores are divided by sqrt(d) times the square root of the number of their
         terms, which is 3 for disentangled attention with all terms. ``n_relations`` is the number of rows in
@@ -133,9 +133,7 @@ class GraphSelfAttention(RelationTables):
         geometry: Geometry,
         tables: RelationTables,
     ) -> Tensor:
-        """Attend by the formula: for graphs, for distances, and for dropout on a CPU.
-
-        PyTorch's own attention is slow with dropout on a CPU.
+        """Attend by the formula: for graphs, for distances, and for dropout on a CPU, where PyTorch is slow.
 
         Beyond the scores, [heads, batch, n, keys], memory is linear in the number of edges.
 
@@ -177,7 +175,7 @@ class GraphSelfAttention(RelationTables):
 
 
 class _EdgeTerms(NamedTuple):
-    """Terms that edges add, for the heads computed together. Fewer heads take the first part.
+    """Terms that edges add to a group of heads. A smaller group uses the first part of the rows and cells.
 
     rows: int [heads * edges], indices of the edges' queries in [heads, batch, n].
     cells: int [heads * edges], indices of the edges in [heads, batch, n, keys].

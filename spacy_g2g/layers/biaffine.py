@@ -13,12 +13,12 @@ from .packing import Packing, fill_up
 LEAKY_SLOPE = 0.1
 # Number of arcs labeled at once, by device. It bounds memory: each arc takes n_labels * label_width numbers.
 LABELED_AT_ONCE = {"cpu": 256, "cuda": 8192}
-# Smallest distance in each bucket of distances. Words on the left and on the right have buckets of their own.
+# Minimum distance of each bucket. Words on the left and on the right have separate buckets.
 DISTANCES = (1, 2, 3, 4, 5, 7, 10, 15, 25)
 
 
 class BiaffineScorer(nn.Module):
-    """Arc scores over all possible heads, and label scores of given arcs.
+    """Scores of all possible arcs, and of the labels of some arcs.
 
     Four one-layer LeakyReLU(0.1) networks, computed as one product, give each word a vector as a dependent
     and as a head, for arcs and for labels.
@@ -82,7 +82,7 @@ class BiaffineScorer(nn.Module):
             return x.view(*words.shape[:2], -1) if packing is None else packing.pad(x)[:, : words.shape[1]]
 
         # Only heads have a bias term: a bias of dependents would be equal for all heads, so softmax drops it.
-        # ROOT's row makes the rows even, which spares PyTorch a copy of the weights for each sentence.
+        # The product includes ROOT's row, which spares PyTorch a copy of the weights for each sentence.
         arc_dep, arc_head, labels = projected.split([*self.widths[:2], sum(self.widths[2:])], dim=-1)
         dependents = padded(arc_dep @ self.arc_weight[:-1])[:, 1:]
         with torch.autocast(words.device.type, enabled=False):  # scores are 32-bit floats
@@ -97,7 +97,7 @@ class BiaffineScorer(nn.Module):
         return arcs, label_dep[:, 1:], label_head
 
     def labels(self, dependents: Tensor, *, heads: Tensor) -> Tensor:
-        """Score the labels of given arcs.
+        """Score the labels of some arcs.
 
         dependents: float [arcs, label_width].
         heads: float [arcs, label_width].
@@ -112,7 +112,7 @@ class BiaffineScorer(nn.Module):
         return torch.cat([self._labels(dependents[part], heads[part], weight) for part in parts])[:n]
 
     def labels_by_head(self, dependents: Tensor, *, heads: Tensor, owners: Tensor) -> Tensor:
-        """Score the labels of arcs. On a CPU, what belongs to a head is computed once for all its dependents.
+        """Score the labels of arcs. On a CPU, the products of a head are shared by all its dependents.
 
         dependents: float [arcs, label_width].
         heads: float [heads, label_width].
@@ -131,20 +131,20 @@ class BiaffineScorer(nn.Module):
         weight = self.label_weight.to(heads.dtype).flatten(0, 1)
         scores = dependents.new_empty(len(dependents), self.n_labels)
         for part in range(0, len(counts), LABELED_AT_ONCE["cpu"]):
-            block = slice(part, part + LABELED_AT_ONCE["cpu"])
+            rows = slice(part, part + LABELED_AT_ONCE["cpu"])
             places = torch.arange(int(counts[part]))
-            is_arc = places < counts[block, None]
-            members = arcs[torch.where(is_arc, starts[block, None] + places, 0)]
-            mixed = F.linear(heads[block], weight)[: len(is_arc)].view(len(is_arc), -1, self.n_labels)
+            is_arc = places < counts[rows, None]
+            members = arcs[torch.where(is_arc, starts[rows, None] + places, 0)]
+            mixed = F.linear(heads[rows], weight)[: len(is_arc)].view(len(is_arc), -1, self.n_labels)
             with torch.autocast("cpu", enabled=False):  # scores are 32-bit floats
-                found = dependents[members] @ mixed.float()
-            scores[members[is_arc]] = found[is_arc]
+                products = dependents[members] @ mixed.float()
+            scores[members[is_arc]] = products[is_arc]
         return scores
 
     def _distances(self, n_words: int) -> Tensor:
         """Return the bucket of each head's distance from each dependent, int [words, words + 1].
 
-        Buckets count from left to right. ROOT has the one in the middle.
+        Buckets are numbered from left to right. ROOT has the middle bucket.
         """
         places = torch.arange(n_words + 1, device=self.starts.device)
         distances = places - places[1:, None]
@@ -160,7 +160,7 @@ class BiaffineScorer(nn.Module):
             return torch.baddbmm(mixed[..., -1:], mixed[..., :-1], heads.unsqueeze(-1)).squeeze(-1)
 
     def resize(self, n_labels: int) -> None:
-        """Add labels behind the present ones, with zero weights."""
+        """Add labels after the present ones, with zero weights."""
         weight = self.label_weight.data
         added = weight.new_zeros(weight.shape[0], n_labels - weight.shape[1], weight.shape[2])
         self.label_weight = nn.Parameter(torch.cat([weight, added], dim=1))

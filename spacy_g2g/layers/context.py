@@ -1,4 +1,4 @@
-"""An LSTM over the words of a sentence, for words whose vectors know only their neighbors."""
+"""An LSTM over the words of a sentence, for word vectors that depend only on near words."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class WordLSTM(nn.Module):
         places, sizes = pack(lengths, n_words)
         index = torch.from_numpy(places).to(words.device, non_blocking=True)
         x = self.dropout(words.flatten(0, 1).index_select(0, index).float())
-        # Autocast runs an LSTM in float16, whatever type it is given.
+        # Autocast would run an LSTM in float16 for inputs of all types.
         with torch.autocast(words.device.type, enabled=False):
             packed, _ = self.lstm(PackedSequence(x, torch.from_numpy(sizes)))
         output: Tensor = self.dropout(packed.data)

@@ -10,7 +10,7 @@ from .norms import make_norm
 
 
 class Convolution(nn.Module):
-    """Adds a convolution of a layer's input to its output, and normalizes the sum.
+    """Convolution of a layer's input, which is added to the layer's output before a norm.
 
     config: Sizes of the encoder.
     sizes: Sizes and activation of the convolution.

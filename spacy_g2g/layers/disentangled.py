@@ -6,9 +6,9 @@ key Kd and a query Qd of each row, and its attention computes
     e_ij = (q_i . k_j + q_i . Kd[s(i, j)] + k_j . Qd[s(i, j)]) / sqrt(3 d)
 
 "Content to position" is the second product, "position to content" the third; without one of them the scale is
-sqrt(2 d). Graph input adds q_i . N(K[r_ij]) to the sum. It has no product of relations and distances, as the
-formula has none of two distances. So the relation NONE needs no parameters here either: its product would be
-the same number for all keys of a query.
+sqrt(2 d). Graph input adds q_i . N(K[r_ij]) to the sum. There are no products of relations with distances, as
+there are none of two distances. So here, too, the relation NONE needs no parameters: its product would be the
+same number for all keys of a query.
 """
 
 from typing import NamedTuple
@@ -28,12 +28,11 @@ BLOCK = 128
 class DistanceTable(nn.Module):
     """Table of vectors for distances, which all layers share.
 
-    Distances have rows of their own up to half the number of buckets. Longer ones share rows, on a
-    logarithmic scale (the code of DeBERTa-v2).
+    Each distance up to half of ``distance_buckets`` has its own row. Longer distances share rows, on a
+    logarithmic scale that ends at ``max_distance`` (the code of DeBERTa-v2).
 
     config: Sizes of the encoder.
-    sizes: ``distance_buckets`` on each side, which are half the number of rows, or none for a row for each
-        distance; and ``max_distance``, where the scale ends.
+    sizes: Number of buckets on each side, half the number of rows; without buckets, each distance has a row.
     """
 
     def __init__(self, config: EncoderConfig, sizes: Disentangled) -> None:
@@ -51,8 +50,8 @@ class DistanceTable(nn.Module):
 def distance_rows(n: int, sizes: Disentangled) -> Tensor:
     """Return the table's rows of the distances n, n - 1, ..., -n, int [2 * n + 1].
 
-    See ``DistanceTable``. Logarithms have 32 bits, as those of the checkpoints' own code: others would give
-    other rows where the scale is close to a whole number.
+    See ``DistanceTable``. Logarithms have 32 bits, as in the code of the checkpoints. Others would give other
+    rows where the scale is close to a whole number.
     """
     distances = torch.arange(n, -n - 1, -1)
     size = sizes.distance_buckets or sizes.max_distance
@@ -68,8 +67,8 @@ def distance_rows(n: int, sizes: Disentangled) -> Tensor:
 class DistanceTerms(NamedTuple):
     """Terms of one layer for all of its heads.
 
-    keys: float [heads, d, 2 * n], Kd of the distances n - 1, ..., -n; None for no term.
-    queries: float [heads, d, 2 * n], Qd of the distances 1 - n, ..., n, scaled; None for no term.
+    keys: float [heads, d, 2 * n], Kd of the distances n - 1, ..., -n; None without this term.
+    queries: float [heads, d, 2 * n], Qd of the distances 1 - n, ..., n, scaled; None without this term.
     """
 
     keys: Tensor | None
@@ -90,11 +89,10 @@ class DistanceTerms(NamedTuple):
 
 
 class DistanceProjections(nn.Module):
-    """Makes the keys and queries of distances for one layer.
+    """Projections of distances to keys and queries, in one layer.
 
     config: Sizes of the encoder.
-    sizes: The terms that scores have, and whether the layer's own projections of queries and keys serve
-        distances, too.
+    sizes: The terms of scores, and whether distances share the layer's projections of queries and keys.
     """
 
     def __init__(self, config: EncoderConfig, sizes: Disentangled) -> None:
@@ -146,7 +144,7 @@ def _by_distance(x: Tensor, vectors: Tensor) -> Tensor:
         rows = x[:, :, start : start + BLOCK]
         size = rows.shape[2]
         products = rows.flatten(1, 2) @ vectors[..., n - start - size : 2 * n - start]
-        # The columns of each row begin one earlier than those of the row before it, which longer rows undo.
+        # The columns of each row begin one earlier than those of the row before it. Longer rows align them.
         flat = products.view(len(x), -1, size * (n + size))[..., size - 1 : -1]
         rows = flat.unflatten(-1, (size, n + size - 1))  # type: ignore[no-untyped-call]
         blocks.append(rows[..., :n])

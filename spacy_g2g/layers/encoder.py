@@ -112,19 +112,19 @@ class GraphEncoder(nn.Module):
         n_layers: int | None = None,
         read: Tensor | None = None,
     ) -> Tensor:
-        """Run the layers. On a CPU they compute real pieces alone; attention computes padding, too.
+        """Run the layers. On a CPU, all but attention skip padding.
 
         x: Input vectors of the first layer, float [batch, n, width].
         mask: bool [batch, n], True for real pieces; at least one in each sentence. None if nothing is padded.
         edges: Graph input; None for no graph.
         mix: Mixes the outputs of the last layers, each after the final norm if there is one; None for the
-            output of the last layer alone.
+            output of the last layer.
         tables: Relations of the edges for each layer; None for the encoder's own.
         n_layers: Number of layers to run; None for all. If some are left out, nothing is mixed.
         read: Positions whose vectors are returned, int [batch, k]; None for all. On a CPU, the last layer of
-            most encoders computes these alone, and so is several times faster.
-        Returns float [batch, n, width], or with ``read`` float [batch, k, width]. Vectors of padding have no
-            meaning.
+            most encoders computes only these, which is several times faster.
+        Returns float [batch, n, width], or with ``read`` float [batch, k, width]. Vectors of padding are
+            arbitrary.
         """
         n = x.shape[1]
         geometry = Geometry(mask, edges if edges is not None and len(edges.batch) else None)

@@ -15,8 +15,8 @@ class Rotary:
 
     rotary_base: Base of the rotation; above 0.
     local_rotary_base: Base of the rotation in local layers; above 0 if there are any.
-    window: Greatest distance at which positions see each other in a local layer; 0 if no layer is local.
-    global_every: Layers with a number that this number divides are global, the others are local.
+    window: Maximum distance at which positions see each other in a local layer; 0 if no layer is local.
+    global_every: Layer i is global if this number divides i, and otherwise local.
     """
 
     rotary_base: float
@@ -34,7 +34,7 @@ class Disentangled:
     distance_norm: Whether the vectors of distances are normalized.
     content_to_position: Whether attention has this term.
     position_to_content: Whether attention has this term.
-    share_projections: Whether the projections of queries and keys serve the vectors of distances, too.
+    share_projections: Whether the vectors of distances share the projections of queries and keys.
     """
 
     max_distance: int
@@ -82,7 +82,7 @@ class EncoderConfig:
     hidden_width: Width of the feed-forward networks.
     n_key_heads: Heads of keys and values, which neighboring heads of queries share (Ainslie et al. 2023,
         "GQA"); 0 for as many as attention heads.
-    n_positions: Length of the longest input, in pieces (512 for RoBERTa's 514).
+    n_positions: Maximum length of an input, in pieces (512 for RoBERTa's 514).
     position_table: Whether positions have vectors, which are added to the input.
     position_offset: First row of the position table in use.
     project_first: Whether embeddings of another width are projected before their norm, not after it.
@@ -100,13 +100,13 @@ class EncoderConfig:
     dropout: Dropout rate of hidden vectors.
     attention_dropout: Dropout rate of attention weights.
     initializer_range: Standard deviation of random weights.
-    n_added_pieces: Number of pieces after the vocabulary that no checkpoint knows (ROOT).
+    n_added_pieces: Number of pieces after the vocabulary that checkpoints lack (ROOT).
     n_relations: Number of relations of the graph input; see ``GraphSelfAttention``.
     normalize_keys: Whether relation keys are normalized; see ``GraphSelfAttention``.
     rotary: Rotary positions; None for none.
     disentangled: Disentangled attention; None for none.
     convolution: Convolution beside the first layer; None for none.
-    Raises ValueError for sizes that no encoder can have.
+    Raises ValueError for invalid sizes.
     """
 
     vocab_size: int

@@ -11,8 +11,8 @@ from ..errors import Errors
 from .linear import Linear
 
 _GELU_NEW = partial(F.gelu, approximate="tanh")
-#: Activations by their names in config.json, with their names and variants in oneDNN, if it can apply them to
-#: a product at once.
+#: Activations by their names in config.json, with their names and variants in oneDNN; None if it cannot fuse
+#: them with a product.
 ACTIVATIONS: dict[str, tuple[Callable[[Tensor], Tensor], tuple[str, str] | None]] = {
     "gelu": (F.gelu, ("gelu", "none")),
     "gelu_new": (_GELU_NEW, ("gelu", "tanh")),

@@ -1,4 +1,4 @@
-"""Where the positions of a batch are, and what their places mean to the attention of a layer."""
+"""Positions of a batch, as the attention of a layer sees them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .window import Window
 
 
 class Geometry(NamedTuple):
-    """Places of the positions of a batch, and what they mean to the attention of some layers.
+    """Positions of a batch, as the attention of some layers sees them.
 
     mask: bool [batch, n], True for real positions; at least one in each sentence. None if nothing is padded.
     edges: The graphs, numbered by the window's blocks if there is a window; None for no graph.
@@ -38,11 +38,11 @@ class Geometry(NamedTuple):
     read: Tensor | None = None
 
     def kept(self, x: Tensor) -> Tensor:
-        """Return the rows of x, [positions, width], whose output is computed, and rows that fill up."""
+        """Return the rows of x, [positions, width], whose output is computed, filled up with other rows."""
         return x if self.read is None or self.packing is None else self.packing.take(x, places=self.read)
 
     def reading(self, places: Tensor) -> Geometry:
-        """Return the geometry of a layer that computes the output of some positions alone."""
+        """Return the geometry of a layer that computes the output of some positions only."""
         return self._replace(read=places, edges=self.edges and self.edges.for_queries(places))
 
     def for_layers(self, config: EncoderConfig, x: Tensor, *, is_local: bool) -> Geometry:
@@ -64,9 +64,9 @@ class Geometry(NamedTuple):
         rotated = self._replace(rotation=rotation, at_edges=at_edges)
         if not is_local or n <= rotary.window + 1:
             return rotated
-        mask = (
-            torch.ones(rows.shape[:2], dtype=torch.bool, device=x.device) if self.mask is None else self.mask
-        )
+        mask = self.mask
+        if mask is None:
+            mask = torch.ones(rows.shape[:2], dtype=torch.bool, device=x.device)
         window = Window.of(mask, rotary.window, edges, config.head_width, base)
         return rotated._replace(window=window, edges=window.edges)
 

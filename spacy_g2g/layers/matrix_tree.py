@@ -1,9 +1,9 @@
 """Sums over all dependency trees with one root: the log-partition, and the marginal probability of each arc.
 
 The weight of a tree is the product of the exponentials of its arcs' scores. The matrix-tree theorem (Koo,
-Globerson, Carreras & Collins 2007, section 3) gives the sum over all trees as a determinant. A determinant is
-computed with subtractions. If scores are confident, these leave no correct digit, not even in float64. Here
-words are eliminated one by one, with sums and quotients of positive numbers alone, as Grassmann, Taksar &
+Globerson, Carreras & Collins 2007, section 3) gives the sum over all trees as a determinant. Computing a
+determinant takes subtractions. If scores are confident, these leave no correct digit, even in float64. This
+module eliminates words one by one, using only sums and quotients of positive numbers, as Grassmann, Taksar &
 Heyman (1985) eliminate the states of Markov chains.
 
 Let w[i, j] be the weight of head j for word i, and r[i] that of ROOT. The last word n leaves the sentence:
@@ -15,8 +15,8 @@ Let w[i, j] be the weight of head j for word i, and r[i] that of ROOT. The last 
 The sum over the trees of n words is a times the sum over the trees of the n - 1 words that are left. The sum
 over the trees of one word is r[1].
 
-Every tree has one arc from ROOT. So a constant that is added to all scores of ROOT changes no probability. To
-lose no precision by it, arcs from ROOT are scaled by themselves, and kept as logarithms.
+Every tree has one arc from ROOT. So adding a constant to all scores of ROOT does not change probabilities. To
+keep precision with such a constant, arcs from ROOT are logarithms with a scale of their own.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-#: Least logarithm of an arc's weight, where the weights of a word's heads sum to 1. It keeps sums and
-#: gradients finite. Trees with worse arcs than this count for too much.
+#: Minimum logarithm of an arc's weight, where the weights of a word's heads sum to 1. It keeps sums and
+#: gradients finite. Trees with worse arcs than this weigh more than they should.
 MIN_LOG_WEIGHT = -400.0
 
 
@@ -58,13 +58,12 @@ def marginals(scores: Tensor, *, is_word: Tensor) -> Tensor:
 
 
 def restrict(scores: Tensor, *, heads: Tensor) -> Tensor:
-    """Forbid all heads of a word but its known one.
+    """Forbid all other heads of the words whose heads are given.
 
-    The log-partition of the result, minus that of the scores, is the log-probability of the known heads.
-    Words without a known head may have any.
+    The log-partition of the result, minus that of the scores, is the log-probability of the given heads.
 
     scores: float [..., words, words + 1].
-    heads: Known heads, int [..., words]; -1 for none.
+    heads: Given heads, int [..., words]; -1 for a word that may have any head.
     Returns float [..., words, words + 1].
     """
     heads = heads[..., None]
@@ -77,8 +76,8 @@ class _LogPartition(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, is_word: Tensor) -> Tensor:
-        log_z, *found = _eliminate(scores, is_word)
-        ctx.save_for_backward(*found)
+        log_z, *weights = _eliminate(scores, is_word)
+        ctx.save_for_backward(*weights)
         ctx.shape, ctx.dtype = scores.shape, scores.dtype
         return log_z.view(scores.shape[:-2])
 
@@ -91,8 +90,8 @@ class _LogPartition(torch.autograd.Function):
 def _eliminate(scores: Tensor, is_word: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Eliminate all words but the first.
 
-    Returns the log-partition; the weights of arcs between words, and the logarithms of those from ROOT, as
-        they are at first; and both as they are when the first of an arc's words leaves.
+    Returns the log-partition; the first weights of arcs between words, and the logarithms of those from ROOT;
+        and the last values of both, when one of an arc's words leaves.
     """
     n = scores.shape[-2]
     is_word = is_word.reshape(-1, n)
@@ -136,8 +135,8 @@ def _outside(first: Tensor, first_roots: Tensor, weights: Tensor, log_roots: Ten
         share = row / total
         inner = by_weight[:, :k, :k]
         by_root[:, k] = (by_root[:, :k] + column.log()).logsumexp(1) - total[:, 0].log()
-        root_share = (by_root[:, :k] + (log_roots[:, k] - total[:, 0].log())[:, None]).exp()
-        by_weight[:, :k, k] = (inner @ share[:, :, None])[..., 0] + root_share
+        root_term = (by_root[:, :k] + (log_roots[:, k] - total[:, 0].log())[:, None]).exp()
+        by_weight[:, :k, k] = (inner @ share[:, :, None])[..., 0] + root_term
         by_row = (column[:, None] @ inner)[:, 0]
         is_root = (log_roots[:, k] + by_root[:, k]).exp()
         rest = 1.0 - is_root - (by_row * share).sum(1)

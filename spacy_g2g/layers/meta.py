@@ -1,4 +1,4 @@
-"""Modules without memory for their weights, to be compared with a file before anything is allocated."""
+"""Modules without memory for their weights, to compare them with a file before allocating anything."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -13,10 +13,10 @@ from torch.overrides import TorchFunctionMode
 from ..errors import Errors
 
 
-class _NoNumbers(TorchFunctionMode):
-    """Context without initialization of weights.
+class _SkipInitialization(TorchFunctionMode):
+    """Context that does not initialize weights.
 
-    They have no memory here, yet PyTorch would import its compiler to fill them, which takes over a second.
+    Though they have no memory, PyTorch would import its compiler to fill them, which takes over a second.
     """
 
     def __torch_function__(
@@ -32,32 +32,32 @@ class _NoNumbers(TorchFunctionMode):
 def on_meta(most: int) -> Iterator[None]:
     """Build modules on the device "meta" within this context, where sizes cost neither memory nor time.
 
-    most: Largest number of parameters; a file that asks for more of them than it has is damaged or hostile.
+    most: Maximum number of parameters. A file whose config asks for more than it holds is damaged or hostile.
     Raises ValueError as soon as modules have more parameters.
     """
-    thread, n_found = threading.get_ident(), 0
+    thread, n_parameters = threading.get_ident(), 0
 
     def count(_module: nn.Module, _name: str, _parameter: nn.Parameter) -> None:
-        nonlocal n_found
+        nonlocal n_parameters
         if threading.get_ident() == thread:
-            n_found += 1
-            if n_found > most:
+            n_parameters += 1
+            if n_parameters > most:
                 raise ValueError(Errors.E217.format(n=most))
 
     hook = register_module_parameter_registration_hook(count)
     try:
-        with torch.device("meta"), _NoNumbers():
+        with torch.device("meta"), _SkipInitialization():
             yield
     finally:
         hook.remove()
 
 
 def assign_weights(module: nn.Module, weights: dict[str, Tensor]) -> None:
-    """Give weights to a module that was built on the device "meta", as numbers of its own types.
+    """Give weights to a module built on the device "meta", in the number types of the module.
 
     Raises RuntimeError for weights that are missing, unknown or of another shape.
     """
     types = {name: weight.dtype for name, weight in module.state_dict().items()}
-    # A copy has memory of its own at an address that PyTorch chose, which computations may depend on.
+    # PyTorch aligns the memory of a copy. Results may depend on the alignment.
     copies = {name: weight.to(types.get(name, weight.dtype), copy=True) for name, weight in weights.items()}
     module.load_state_dict(copies, assign=True)

@@ -8,11 +8,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-#: Rows of attention on a CPU are padded to a multiple of this, the number of 32-bit floats in a register of
-#: AVX512. Then PyTorch's attention sums in the same order in rows of all lengths.
+#: On a CPU, attention pads rows to a multiple of this, the number of 32-bit floats in a register of AVX512.
+#: Then PyTorch's attention sums in the same order in rows of all lengths.
 MULTIPLE = 16
-#: Rows are filled up to a multiple of the first number, or of the second if more than ``MAX_SMALL`` rows.
-#: oneDNN keeps code for each number of rows that it meets, so few numbers bound that memory.
+#: The number of rows is filled up to a multiple of the first step, or of the second above ``MAX_SMALL`` rows.
+#: oneDNN caches code for each number of rows, so few different numbers save memory.
 STEPS, MAX_SMALL = (16, 64), 256
 
 
@@ -49,10 +49,7 @@ class Packing(NamedTuple):
         return cls(places, n_real, (flat.cumsum(0) - 1).clamp_(min=0), mask)
 
     def pad(self, x: Tensor) -> Tensor:
-        """Put positions, [positions, width], into rows, [batch, n, width].
-
-        Padding is arbitrary.
-        """
+        """Put positions, [positions, width], into rows, [batch, n, width]. Padding is arbitrary."""
         if x.requires_grad:  # Then the gradient is not a sum.
             rows = x.new_zeros(self.mask.numel(), x.shape[1]).index_copy(
                 0, self.places[: self.n_real], x[: self.n_real]
@@ -70,7 +67,7 @@ class Packing(NamedTuple):
         return rows.flatten(0, 1).index_select(0, places)
 
     def take(self, x: Tensor, *, places: Tensor) -> Tensor:
-        """Take some of the packed positions, [positions, width], and rows that fill up.
+        """Take some of the packed positions, [positions, width], and fill up.
 
         places: Places in each padded row, int [batch, k].
         """
@@ -79,10 +76,10 @@ class Packing(NamedTuple):
 
 
 def n_missing(n_rows: int) -> int:
-    """Return the number of rows to add, so that few numbers of rows occur."""
+    """Return the number of rows to add, so that few different numbers of rows occur."""
     return -n_rows % STEPS[n_rows > MAX_SMALL]
 
 
 def fill_up(x: Tensor) -> Tensor:
-    """Add zeros to rows, [rows, width], on a CPU, so that few numbers of rows occur."""
+    """Add zeros to rows, [rows, width], on a CPU, so that few different numbers of rows occur."""
     return F.pad(x, (0, 0, 0, n_missing(len(x)))) if x.device.type == "cpu" else x

@@ -7,7 +7,7 @@ from .encoder_config import EncoderConfig
 
 
 class RelationTables(nn.Module):
-    """Vectors of the relations in graph input, which one layer of attention adds to keys and values.
+    """Vectors that one layer of attention adds to keys and values, for each relation of graph input.
 
     config: Sizes, the number of relations, and whether keys are normalized; see ``GraphSelfAttention``.
     """
@@ -26,7 +26,7 @@ class RelationTables(nn.Module):
                 nn.init.zeros_(self.relation_norm.weight)
 
     def look_up(self, relations: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what relations, int [edges], add to keys and values, float [edges, width] each."""
+        """Return the key and value vectors of relations, int [edges]; float [edges, width] each."""
         assert self.n_relations
         return self.relation_norm(self.relation_keys)[relations], self.relation_values[relations]
 

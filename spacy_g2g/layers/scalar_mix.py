@@ -23,7 +23,7 @@ class ScalarMix(nn.Module):
         return len(self.weights)
 
     def forward(self, states: Iterable[Tensor]) -> Tensor:
-        """Mix the outputs of layers, which are taken one by one, so that few are in memory at a time.
+        """Mix the outputs of layers. Takes them one by one, so that few are in memory at a time.
 
         states: ``n_layers`` tensors of one shape.
         """
@@ -31,6 +31,6 @@ class ScalarMix(nn.Module):
         states = iter(states)
         mixed: Tensor = next(states) * next(weights)
         for state in states:
-            # In place, because no gradient needs the former sum.
+            # In place, because gradients do not need the former sum.
             mixed.addcmul_(state, next(weights))
         return mixed

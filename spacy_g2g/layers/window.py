@@ -11,23 +11,22 @@ from torch import Tensor
 from .edges import Edges
 from .rotary import Rotation
 
-#: Largest number of windows in a row that is one block: it has about as many keys as short blocks have.
+#: Maximum number of windows in a row that is one block. Such a row has about as many keys as a short block.
 MAX_BLOCK_WINDOWS = 3
 
 
 class Window(NamedTuple):
-    """Layout of attention to near positions. Each row is cut into blocks of queries, with the keys near them.
+    """Layout of attention to near positions: each row is cut into blocks of queries, with the keys near them.
 
-    A position sees the positions at most ``reach`` away, and those that it has an edge to: an edge acts at
-    any distance. A far position is seen as if it stood at the end of the window, because the layer has
-    learned no greater distances. Each block has further keys for its pairs of far positions, as many as the
-    block with the most.
+    A position sees the positions at most ``reach`` away, and those to which it has an edge, at any distance.
+    A far position seems to stand at the end of the window, because the layer has not learned greater
+    distances. Each block has extra keys for its pairs of far positions; all blocks have equally many.
 
     n: Number of positions of a row.
     size: Number of queries in a block.
     margin: Number of keys on either side of a block; 0 if a row is one block.
     visible: Keys that each query sees, bool [blocks, 1, size, keys].
-    edges: The edges, by the blocks' numbers of queries and keys; None for no graph.
+    edges: The edges, with queries and keys numbered within blocks; None for no graph.
     far: Keys of pairs of far positions, by their numbers in the flattened rows, int [blocks, most pairs in a
         block]; None if there are none.
     far_turn: Rotation that brings these keys near; None if there are none.
@@ -46,7 +45,7 @@ class Window(NamedTuple):
         """Lay out a batch.
 
         mask: bool [batch, n], True for real positions.
-        reach: Greatest distance of two positions of which one sees the other without an edge, at least 1.
+        reach: Maximum distance at which positions see each other without an edge; at least 1.
         edges: The graphs; None for no graph.
         head_width: Width of an attention head.
         base: Base of rotary positions.

@@ -40,7 +40,7 @@ def test_results_are_those_of_pytorch(shape: tuple[int, ...], bias: bool, dtype:
     expected = nn.functional.linear(x, layer.weight, layer.bias)
     found = predict(layer, x, dtype)
     assert found.dtype == dtype
-    assert (layer._kept is not None) == (dtype == torch.float32 or onednn_has_bfloat16())
+    assert (layer._copy is not None) == (dtype == torch.float32 or onednn_has_bfloat16())
     torch.testing.assert_close(found.float(), expected, atol=TOLERANCE[dtype], rtol=TOLERANCE[dtype])
 
 
@@ -73,9 +73,9 @@ def test_training_drops_the_copy_and_never_uses_it():
     layer, x = make(), torch.randn(4, 32)
     predict(layer, x)
     layer.train()
-    assert layer._kept is None
+    assert layer._copy is None
     assert layer(x).requires_grad
-    assert layer._kept is None
+    assert layer._copy is None
 
 
 def test_the_copy_is_not_saved():
@@ -86,7 +86,7 @@ def test_the_copy_is_not_saved():
     torch.save(layer, file)
     file.seek(0)
     for kept in (copy.deepcopy(layer), torch.load(file, weights_only=False)):
-        assert kept._kept is None
+        assert kept._copy is None
         assert torch.equal(predict(kept, x), expected)
 
 
@@ -94,9 +94,9 @@ def test_float32_is_left_to_pytorch_where_onednn_is_not_faster(monkeypatch: pyte
     monkeypatch.setattr(linear, "onednn_is_faster", lambda: False)
     layer, x = make(), torch.randn(4, 32)
     predict(layer, x)
-    assert layer._kept is None
+    assert layer._copy is None
     predict(layer, x, torch.bfloat16)
-    assert (layer._kept is not None) == onednn_has_bfloat16()
+    assert (layer._copy is not None) == onednn_has_bfloat16()
 
 
 def test_bfloat16_is_left_to_pytorch_where_onednn_lacks_it(monkeypatch: pytest.MonkeyPatch):

@@ -1,4 +1,4 @@
-"""Pretrained encoders: a file for each family of checkpoints, and how files are read.
+"""Pretrained encoders: a module for each family of checkpoints, and readers of their files.
 
-``families.py`` is the table of the families, and ``family.py`` says what one is.
+``families.py`` lists the families, and ``family.py`` defines what a family is.
 """

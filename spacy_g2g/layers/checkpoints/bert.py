@@ -52,13 +52,13 @@ def read_word_pieces(vocabulary: str, settings: ConfigJson) -> str:
     vocabulary: Content of vocab.txt, a piece on each line.
     settings: Content of tokenizer_config.json. ``do_lower_case``, ``strip_accents`` and
         ``tokenize_chinese_chars`` count.
-    Raises ValueError for a tokenizer that finds words in another way (Japanese BERT).
+    Raises ValueError for a tokenizer that splits words in another way (Japanese BERT).
     """
     from tokenizers import BertWordPieceTokenizer
 
-    found = str(settings.get("tokenizer_class") or TOKENIZERS[0])
-    if found.removesuffix("Fast") not in TOKENIZERS or "word_tokenizer_type" in settings:
-        raise ValueError(Errors.E225.format(found=found, known=", ".join(TOKENIZERS)))
+    name = str(settings.get("tokenizer_class") or TOKENIZERS[0])
+    if name.removesuffix("Fast") not in TOKENIZERS or "word_tokenizer_type" in settings:
+        raise ValueError(Errors.E225.format(found=name, known=", ".join(TOKENIZERS)))
     tokenizer = BertWordPieceTokenizer(
         {piece: i for i, piece in enumerate(vocabulary.split("\n")) if piece},
         handle_chinese_chars=settings.get("tokenize_chinese_chars", True),

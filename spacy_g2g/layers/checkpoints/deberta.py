@@ -69,9 +69,9 @@ def _read_distances(settings: ConfigJson) -> Disentangled | None:
     )
 
 
-def _names(found: str | list[str]) -> list[str]:
+def _names(value: str | list[str]) -> list[str]:
     """Return names from a list, or from a text in which bars separate them."""
-    return [name.strip() for name in found.lower().split("|")] if isinstance(found, str) else found
+    return [name.strip() for name in value.lower().split("|")] if isinstance(value, str) else value
 
 
 DEBERTA = Family(read_deberta, "deberta.", DEBERTA_MODULES, (BERT_PIECES,))

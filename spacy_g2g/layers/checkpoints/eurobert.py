@@ -3,7 +3,7 @@
 from ..encoder_config import EncoderConfig, Rotary
 from .family import ConfigJson, Family, SpecialPieces, common_sizes, expect, rotary_base
 
-#: There is no unknown piece, so the mask takes its place.
+#: The vocabulary lacks an unknown piece, so the mask replaces it.
 EUROBERT_PIECES: SpecialPieces = (
     "<|begin_of_text|>",
     "<|end_of_text|>",

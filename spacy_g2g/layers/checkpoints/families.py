@@ -21,7 +21,7 @@ FAMILIES = {
     "camembert": CAMEMBERT,
     "eurobert": EUROBERT,
 }
-#: Special pieces of all families. The first that a vocabulary has count: Gemma's has "<s>" as an ordinary
-#: piece.
+#: Special pieces of all families. The first set that a vocabulary has counts: in Gemma's vocabulary, "<s>" is
+#: an ordinary piece.
 _PIECES_BY_FAMILY = (family.special_pieces for family in FAMILIES.values())
 SPECIAL_PIECES = tuple(dict.fromkeys(chain.from_iterable(_PIECES_BY_FAMILY)))

@@ -1,6 +1,6 @@
-"""What a family of checkpoints has of its own.
+"""Differences between families of checkpoints.
 
-Names of settings and tensors are those that Hugging Face transformers 4 and 5 write to ``config.json`` and
+Settings and tensors have the names that Hugging Face transformers 4 and 5 write to ``config.json`` and
 ``model.safetensors``.
 """
 
@@ -21,16 +21,16 @@ SpecialPieces = tuple[str, str, str, str]
 class Family:
     """A family of checkpoints.
 
-    read: Function from config.json to the encoder's configuration. It raises ValueError for a setting that no
-        encoder of ours has, and KeyError for one that is missing.
+    read: Function from config.json to the encoder's configuration. It raises ValueError for a setting that
+        our encoder does not support, and KeyError for a missing setting.
     prefix: Prefix of tensor names in models with a task head. Models without a head have no prefix.
-    modules: From our modules to theirs. {} is the number of a layer. Several modules are joined row by row in
-        one of ours.
+    modules: Names of their modules by the name of ours; {} is the number of a layer. Several of their modules
+        are joined row by row into one of ours.
     special_pieces: Special pieces of the vocabularies that such checkpoints have.
     read_vocabulary: Function from vocab.txt and tokenizer_config.json to the text of a tokenizer.json; None
-        if vocab.txt does not hold all that the tokenizer needs.
+        if vocab.txt lacks something that the tokenizer needs.
     first_pieces: Pieces before those of sentencepiece.bpe.model, whose ids differ from the encoder's.
-    n_dropped: Number of the model's own first pieces, which these replace.
+    n_dropped: Number of first pieces of sentencepiece.bpe.model that ``first_pieces`` replaces.
     """
 
     read: Callable[[ConfigJson], EncoderConfig]
@@ -56,7 +56,7 @@ def common_sizes(settings: ConfigJson) -> dict[str, Any]:
 
 
 def expect(settings: ConfigJson, **values: Any) -> None:
-    """Raise ValueError if settings are there with other values than these."""
+    """Raise ValueError if a setting is present with another value."""
     for key, value in values.items():
         if settings.get(key, value) != value:
             raise ValueError(Errors.E211.format(key=key, found=settings[key], expected=repr(value)))

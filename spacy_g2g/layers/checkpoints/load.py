@@ -21,10 +21,10 @@ from .family import Family
 CONFIG_FILE = "config.json"
 TOKENIZER_FILE = "tokenizer.json"
 TOKENIZER_SETTINGS_FILE = "tokenizer_config.json"
-#: Files of pieces that take the place of tokenizer.json. The second has other ids than its encoder.
+#: Files of pieces that replace tokenizer.json. The ids of the second differ from its encoder's.
 PIECES_FILES = ("spm.model", "sentencepiece.bpe.model", "vocab.txt")
 WEIGHTS_FILE = "model.safetensors"
-#: Says which file has each tensor of a large checkpoint; files of the hub that it names.
+#: Index of the tensors of a large checkpoint, and the files that it names.
 INDEX_FILE, PARTS = "model.safetensors.index.json", "model-*.safetensors"
 OLD_WEIGHTS_FILE = "pytorch_model.bin"
 
@@ -34,11 +34,11 @@ class Checkpoint:
     """A pre-trained encoder.
 
     weights: All weights of a ``GraphEncoder`` with this config, by our names, in 32-bit floats.
-    tokenizer: Text of tokenizer.json, or of what it would be.
+    tokenizer: Text of tokenizer.json, or the text made from another file of pieces.
     task_weights: Weights of a parser beside its encoder, by their names in the parser.
     labels: Labels of that parser.
-    tags: Tags of that parser; None if it reads no tags.
-    learned: What that parser learned from its training sentences beside tags and pieces.
+    tags: Tags of that parser; None if it does not read tags.
+    learned: Other facts that the parser collected from its training sentences.
     """
 
     config: EncoderConfig
@@ -95,7 +95,7 @@ def load_checkpoint(folder: Path, n_layers: int | None = None) -> Checkpoint:
             encoder = GraphEncoder(config)
     except KeyError as error:
         raise ValueError(Errors.E210.format(path=path, key=error.args[0], model_type=model_type)) from error
-    except Exception as error:  # whatever wrong settings lead to
+    except Exception as error:  # wrong settings may lead to any error
         raise ValueError(Errors.E208.format(path=path, cause=error)) from error
     if n_layers is not None:
         if not 1 <= n_layers <= config.n_layers:
@@ -131,7 +131,7 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _read_tokenizer(folder: Path, family: Family) -> str:
-    """Return the text of tokenizer.json, or make it from another file of pieces if there is none."""
+    """Return the text of tokenizer.json. If the file is missing, make it from another file of pieces."""
     others = [folder / name for name in PIECES_FILES if (folder / name).is_file()]
     if family.read_vocabulary is None:
         others = [path for path in others if path.name != "vocab.txt"]
@@ -145,30 +145,28 @@ def _read_tokenizer(folder: Path, family: Family) -> str:
             return family.read_vocabulary(path.read_text(encoding="utf8"), settings)
         first = family.first_pieces if path.name == PIECES_FILES[1] else ()
         return sentencepiece.to_tokenizer(path.read_bytes(), settings, first, family.n_dropped)
-    except Exception as error:  # whatever damaged files lead to; tokenizers raises bare Exception
+    except Exception as error:  # damaged files may lead to any error; tokenizers raises bare Exception
         raise ValueError(Errors.E208.format(path=path, cause=error)) from error
 
 
 def _rename_weights(
     path: Path, theirs: dict[str, Tensor], family: Family, encoder: GraphEncoder
 ) -> dict[str, Tensor]:
-    """Return the weights that an encoder needs by our names, of the shapes that it needs."""
+    """Return the weights of an encoder by our names, and check their shapes."""
     prefix = family.prefix if any(name.startswith(family.prefix) for name in theirs) else ""
     weights = {}
     for name, target in encoder.state_dict().items():
         names = [prefix + part for part in _their_names(name, family)]
         weight = torch.cat([_find_tensor(path, theirs, part) for part in names])
         if weight.shape != target.shape:
-            found, expected = list(weight.shape), list(target.shape)
-            raise ValueError(
-                Errors.E213.format(path=path, name=" + ".join(names), found=found, expected=expected)
-            )
+            shapes = {"found": list(weight.shape), "expected": list(target.shape)}
+            raise ValueError(Errors.E213.format(path=path, name=" + ".join(names), **shapes))
         weights[name] = weight.to(torch.float32)
     return weights
 
 
 def _their_names(name: str, family: Family) -> list[str]:
-    """Return their names of the tensors that make up one of ours, without prefix."""
+    """Return the checkpoint's names of the tensors that make up one of ours, without prefix."""
     module, parameter = name.rsplit(".", 1)
     number = re.search(r"\d+", module)
     theirs = family.modules[re.sub(r"\d+", "{}", module)]
@@ -176,7 +174,7 @@ def _their_names(name: str, family: Family) -> list[str]:
 
 
 def _find_tensor(path: Path, theirs: dict[str, Tensor], name: str) -> Tensor:
-    """Look up a tensor by its name or its old name: LayerNorm had gamma and beta."""
+    """Look up a tensor by its name or its old name: weight and bias of LayerNorm were gamma and beta."""
     old = re.sub("weight$", "gamma", re.sub("bias$", "beta", name))
     for candidate in (name, old):
         if candidate in theirs:
@@ -185,7 +183,7 @@ def _find_tensor(path: Path, theirs: dict[str, Tensor], name: str) -> Tensor:
 
 
 def _read_weights(folder: Path) -> tuple[Path, dict[str, Tensor]]:
-    """Read weights. Returns the path of their file, or of the index of their files, and tensors by name."""
+    """Return the path of the weights' file or index, and the tensors by name."""
     readers = {WEIGHTS_FILE: _read_safetensors, INDEX_FILE: _read_parts, OLD_WEIGHTS_FILE: _read_pickled}
     for name, read in readers.items():
         path = folder / name
@@ -201,12 +199,11 @@ def _read_weights(folder: Path) -> tuple[Path, dict[str, Tensor]]:
 def _read_safetensors(path: Path) -> dict[str, Tensor]:
     from safetensors.torch import load_file
 
-    weights: dict[str, Tensor] = load_file(path)
-    return weights
+    return load_file(path)
 
 
 def _read_parts(index: Path) -> dict[str, Tensor]:
-    """Read the files that an index names, which are beside it."""
+    """Read the files that an index names. They are in the folder of the index."""
     weights: dict[str, Tensor] = {}
     for name in sorted(set(json.loads(index.read_text(encoding="utf8"))["weight_map"].values())):
         weights |= _read_safetensors(index.parent / Path(name).name)

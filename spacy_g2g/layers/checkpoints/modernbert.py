@@ -45,7 +45,7 @@ def read_modernbert(settings: ConfigJson) -> EncoderConfig:
 
 
 def _global_every(settings: ConfigJson) -> int:
-    """Find n for which each n-th layer from the first sees all positions."""
+    """Return n if every n-th layer, from the first on, sees all positions."""
     types = settings.get("layer_types")
     if types is None:
         return int(settings.get("global_attn_every_n_layers", 3))

@@ -1,7 +1,7 @@
-"""Models of SentencePiece (spm.model), read without its library and written as tokenizer.json.
+"""Convert models of SentencePiece (spm.model) to tokenizer.json, without its library.
 
-A model is a message of protocol buffers. The numbers of its fields are those of SentencePiece's
-``sentencepiece_model.proto``. The tokenizer is the one that Hugging Face transformers makes of the model.
+A model is a message of protocol buffers. SentencePiece's ``sentencepiece_model.proto`` gives the numbers of
+its fields. The tokenizer equals the one that Hugging Face transformers makes from the model.
 """
 
 import struct
@@ -13,7 +13,7 @@ from typing import Any
 from ...errors import Errors
 
 UNIGRAM = 1
-#: Kinds of pieces; the last are those that a user defined.
+#: Kinds of pieces; users define the last kind.
 NORMAL, CONTROL, DEFINED = 1, 3, 4
 
 #: Values of the fields of a message, by their numbers.
@@ -28,8 +28,8 @@ def to_tokenizer(
     model: Content of the file.
     settings: Content of tokenizer_config.json, whose ``do_lower_case`` and ``split_by_punct`` count.
     first_pieces: Pieces before those of the model, for an encoder with other ids.
-    n_dropped: Number of the model's own first pieces, which these replace; 0 without them.
-    Raises exceptions of many kinds for content that is not a model of the type Unigram.
+    n_dropped: Number of first pieces of the model that ``first_pieces`` replaces; 0 without them.
+    Raises exceptions of many types for content that is not a Unigram model.
     """
     from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
