@@ -1,6 +1,6 @@
 """The ``mwt_splitter`` component splits multiword tokens into words before an encoder reads them.
 
-This module is imported by every ``Language()`` and must stay light: no torch, no tokenizers.
+Every ``Language()`` imports this module, so it must stay light: no torch, no tokenizers.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -73,8 +73,8 @@ class SplitterComponentSettings(ComponentSettings):
 class MwtSplitter(SavedPipe):
     """Splits the multiword tokens of Docs that are not split yet (``data/multiword.py``).
 
-    It only makes splits that the treebank has, so it invents no letters. If the tokenizer has cut a token in
-    the way of a split, the parts are marked as one multiword token.
+    It only makes splits of the treebank, so it never invents letters. If the tokenizer has already cut a
+    token in the same way, the component marks the parts as one multiword token.
     """
 
     def __init__(self, vocab: Vocab, name: str, settings: SplitterComponentSettings) -> None:
@@ -93,12 +93,11 @@ class MwtSplitter(SavedPipe):
         self.table = SplitTable.from_json(self.cfg[TABLE]) if self.cfg else None
         if self.table is None or "model" in exclude:
             return
-        found, what = self.table.n_kinds, "kinds of splits"
+        n, what = self.table.n_kinds, "kinds of splits"
         for shim in find_shims(self.model):
             expected = shim.known_spec.n_labels
-            if found != expected:
-                text = Errors.E806.format(origin=origin, found=found, what=what, expected=expected)
-                raise ValueError(text)
+            if n != expected:
+                raise ValueError(Errors.E806.format(origin=origin, found=n, what=what, expected=expected))
 
     # Prediction
 
@@ -116,10 +115,10 @@ class MwtSplitter(SavedPipe):
             assert text is not None
             if text[place].n_tokens == 1:
                 text[place] = text[place]._replace(words=words)
-        return [None if text is None else [*filter(_is_multiword, text)] for text in texts]
+        return [text and [*filter(lambda token: len(token.words) > 1, text)] for text in texts]
 
     def _read(self, doc: Doc) -> list[TextToken]:
-        """Return the tokens of the text of a Doc without white space; parts of a token are joined."""
+        """Return the tokens of the text of a Doc without white space, after joining the parts of tokens."""
         assert self.table is not None
         hashes = doc.to_array(["ORTH", "NORM", "SPACY"])
         texts = [doc.vocab.strings[orth] for orth in hashes[:, 0].tolist()]
@@ -271,12 +270,8 @@ def _padded(rows: Sequence[Sequence[int]], fill: int) -> Any:
     return padded
 
 
-def _is_multiword(token: TextToken) -> bool:
-    return len(token.words) > 1
-
-
 def _same(words: Words, others: Words) -> bool:
-    """Return whether words are the same but for the case of letters."""
+    """Return whether words are the same except for the case of letters."""
     return [*map(lower, words)] == [*map(lower, others)]
 
 

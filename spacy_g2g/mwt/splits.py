@@ -14,7 +14,7 @@ from ..formats.rows import SurfaceToken
 
 #: Forms of the words of a token.
 Words = tuple[str, ...]
-#: Stands for the stem in the words of a split.
+#: Placeholder for the stem in the words of a split.
 STEM = "\0"
 #: Minimum number of letters of a stem.
 MIN_STEM = 2
@@ -49,14 +49,13 @@ class Split(NamedTuple):
         return next((i for i, word in enumerate(self.words) if STEM in word), None)
 
     def apply(self, form: str) -> Words | None:
-        """Split a token, and return its words in its letter case; None if the token can't be cut so."""
+        """Return the words of a token, in its letter case; None if the token can't be cut into so many."""
         stem = form[len(self.beginning) : len(form) - len(self.ending)]
         is_capital = form.isupper() and sum(map(str.isalpha, form)) > 1
         words = [word.upper() if is_capital else word for word in self.words]
         if form[:1].isupper():
             words[0] = words[0][:1].upper() + words[0][1:]
-        is_fit = can_be_cut(form, len(words))
-        return tuple(word.replace(STEM, stem) for word in words) if is_fit else None
+        return tuple(word.replace(STEM, stem) for word in words) if can_be_cut(form, len(words)) else None
 
 
 class Candidate(NamedTuple):
@@ -175,7 +174,7 @@ class SplitTable:
     ) -> dict[int, tuple[int, Words]]:
         """Find the tokens of a tokenizer that are parts of a multiword token.
 
-        No white space is between them, each has a letter, and their NORM or their text is a candidate.
+        They stand without white space in between, each has a letter, and their NORM or text is a candidate.
 
         texts: Text of each token.
         norms: NORM of each token.
@@ -192,7 +191,7 @@ class SplitTable:
                     break
                 ways = tuple(norms[start:end]), tuple(texts[start:end])
                 if not self._parts.isdisjoint(map(lower, chain(*ways))):
-                    candidates = {each.words for each in self.candidates("".join(texts[start:end]))}
+                    candidates = {candidate.words for candidate in self.candidates("".join(texts[start:end]))}
                     words = next((way for way in ways if way in candidates), None)
                     if words:
                         ranges[start] = (end, words)
@@ -205,7 +204,7 @@ class SplitTable:
 
     @classmethod
     def from_json(cls, table: Mapping[str, Any]) -> SplitTable:
-        """Return the table that ``to_json`` wrote. Raises an error for anything else."""
+        """Return the table that ``to_json`` wrote. Raises an error for other values."""
         splits = [Split(beginning, ending, _words(words)) for beginning, ending, words in table["splits"]]
         known = {form: [*map(_words, ways)] for form, ways in table["known"].items()}
         counts = dict(table["counts"].items())

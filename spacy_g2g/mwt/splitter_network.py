@@ -22,7 +22,7 @@ N_ROWS, INITIAL_RANGE, MAXOUT = 2**14, 0.1, 3
 #: Maximum lengths of the beginnings and endings that are features, length of inner parts, and maximum number
 #: of letters to read from the end of a token.
 MAX_BEGINNING, MAX_ENDING, INNER, MAX_LETTERS = 5, 6, 3, 30
-#: Share of the tokens in training whose form is hidden from the network, so that it learns from letters.
+#: Share of the tokens whose form is hidden from the network in training, so that it learns from letters.
 HIDDEN_FORMS = 0.7
 #: Factor of the evidence that the words of a candidate occur in the treebank. It speeds up learning.
 EVIDENCE_SCALE = 10.0
@@ -31,7 +31,7 @@ N_EVIDENCE = 3
 
 
 class Choices(NamedTuple):
-    """Tokens and their candidates, in rows as long as the token with the most candidates needs.
+    """Tokens and their candidates, in rows of the maximum number of candidates.
 
     features: Rows of the tokens' features, end to end, each token's form first; int [features].
     starts: Index of each token's first feature; int [tokens].
@@ -120,9 +120,9 @@ class Splitter(ScoringNetwork):
         hidden = self.maxout(self.norm(summed)).unflatten(1, (MAXOUT, -1)).amax(dim=1)
         kinds, counts = self.tensor(choices.kinds), self.tensor(choices.counts)
         by_kind = self.scorer(self.dropout(hidden) + summed).float().gather(1, kinds.clamp(min=0))
-        seen = torch.stack([torch.log1p(counts.float()), (counts > 0).float(), (counts > 1).float()], dim=2)
-        evidence = EVIDENCE_SCALE * self.evidence[kinds.clamp(WHOLE, N_KNOWN_KINDS)]
-        scores = by_kind + (evidence * seen).sum(dim=2)
+        evidence = torch.stack([counts.float().log1p(), (counts > 0).float(), (counts > 1).float()], dim=2)
+        weights = EVIDENCE_SCALE * self.evidence[kinds.clamp(WHOLE, N_KNOWN_KINDS)]
+        scores = by_kind + (weights * evidence).sum(dim=2)
         return cast(Tensor, scores.masked_fill(kinds < 0, -torch.inf))
 
     def loss(self, scores: Tensor, gold: BoolArray) -> Tensor:
@@ -139,12 +139,12 @@ def build_splitter(settings: SplitterSettings) -> SplitterModel:
     """Build a network that splits multiword tokens, for ``mwt_splitter``.
 
     It reads parts of a token and of its neighbors as hash embeddings (Bojanowski et al. 2017, Svenstrup et
-    al. 2017). It chooses among the splits of the treebank. A further input is the count in the treebank of
-    the words that a split would give. Registered as ``spacy_g2g.Splitter.v1``.
+    al. 2017). It also reads how often the words of a split occur in the treebank. It chooses among the splits
+    of the treebank. Registered as ``spacy_g2g.Splitter.v1``.
     """
     spec_of = partial(_spec_of_kinds, settings.width)
     return make_side_network("mwt_splitter", partial(Splitter, settings=settings), settings, spec_of)
 
 
 def _spec_of_kinds(width: int, n_kinds: int) -> NetworkSpec:
-    return NetworkSpec(encoder=None, tokenizer="", n_labels=n_kinds, vector_width=width)
+    return NetworkSpec(n_labels=n_kinds, vector_width=width)

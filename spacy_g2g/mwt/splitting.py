@@ -1,4 +1,4 @@
-"""Split tokens of a Doc in one pass. spaCy's retokenizer goes through the whole Doc for each split."""
+"""Split tokens of a Doc in one pass. spaCy's retokenizer reads the whole Doc for each split."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -13,7 +13,7 @@ from ..arrays import IntArray
 ANNOTATIONS = ("LEMMA", "NORM", "SPACY", "HEAD", "SENT_START", "ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "ENT_ID")
 #: Annotations that only the first part of a token has.
 FIRST_PART_ONLY = ("TAG", "POS", "MORPH", "DEP")
-#: Values of SENT_START and of ENT_IOB: no sentence starts; inside of an entity, at its beginning.
+#: Values of SENT_START (no sentence starts) and of ENT_IOB (inside an entity, and at its beginning).
 NO_START, INSIDE, BEGIN = np.uint64(2**64 - 1), 1, 3
 #: Attributes of a Doc beside its tokens, spans, ``tensor`` and ``user_data``.
 DOC_ATTRIBUTES = (
@@ -29,7 +29,7 @@ DOC_ATTRIBUTES = (
 
 
 def split_tokens(doc: Doc, parts: Mapping[int, Sequence[str]]) -> None:
-    """Split tokens of a Doc. Other annotations stay with the text that they belong to.
+    """Split tokens of a Doc. Other tokens and spans keep their annotations.
 
     The first part keeps the token's annotations. The other parts depend on the first. All parts belong to the
     token's entity. The norm of a part is its text, and so is its lemma if the token has a lemma. Its row in
@@ -99,9 +99,9 @@ def _refill(doc: Doc, words: Any, spaces: Any) -> None:
     starts = {token.idx: token.i for token in doc} | {len(doc.text): len(doc)}
     ends = {token.idx + len(token): token.i + 1 for token in doc}
     for key, name, attrs, spans in groups:
-        made = []
+        new_spans = []
         for start_char, end_char, label, kb_id, id_ in spans:
             start, end = starts.get(start_char), (starts if start_char == end_char else ends).get(end_char)
             if start is not None and end is not None:
-                made.append(Span(doc, start, end, label, kb_id=kb_id, span_id=id_))
-        doc.spans[key] = SpanGroup(doc, name=name, attrs=attrs, spans=made)
+                new_spans.append(Span(doc, start, end, label, kb_id=kb_id, span_id=id_))
+        doc.spans[key] = SpanGroup(doc, name=name, attrs=attrs, spans=new_spans)

@@ -1,8 +1,8 @@
 """Probabilities of arcs, labeled arcs and trees, and the temperatures that calibrate them.
 
-Trees have the probabilities of the distribution over all trees with one root whose scores are the sums of the
-arcs' log-probabilities, divided by a temperature. Temperatures are fitted as Guo, Pleiss, Sun and Weinberger
-("On Calibration of Modern Neural Networks", 2017) do. They change no tree.
+The distribution is over all trees with one root. The score of a tree is the sum of its arcs'
+log-probabilities, divided by a temperature. Temperatures are fitted as Guo, Pleiss, Sun and Weinberger ("On
+Calibration of Modern Neural Networks", 2017) do. They do not change trees.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,11 +16,11 @@ from ..layers.matrix_tree import log_partition, marginals
 from ..models.types import Arcs, ArcScores
 from ..trees.tree import ROOT_LABEL
 
-#: Largest number of arcs of a batch, with padding.
+#: Maximum number of arcs of a batch, with padding.
 ARCS_AT_ONCE = 500_000
 #: Bounds of temperatures, and the number of steps of the search for the best one.
 MIN_TEMPERATURE, MAX_TEMPERATURE, N_STEPS = 0.1, 10.0, 14
-#: Least probability of what happened. It keeps logarithms finite.
+#: Minimum probability of a gold head. It keeps logarithms finite.
 MIN_PROBABILITY = 1e-12
 
 
@@ -37,23 +37,23 @@ def confidences(
     """Return the probabilities of a tree of each sentence, and of its parts.
 
     scores: Scores of the sentences.
-    trees: Their trees, without missing heads. Labels that a parser would never give have the probability 0:
-        unknown ones, -1, the root label of other arcs than the root's, and any other label of that arc.
+    trees: Their trees, without missing heads. Labels that a parser never gives have the probability 0: an
+        unknown label (-1), a root label of another arc, and another label of the root arc.
     temperatures: Temperatures of heads and labels.
     Returns the probability of all heads together; that of each word's head, float [n]; and that of each
         word's head and label together, float [n].
     """
     results: list[tuple[float, DoubleArray, DoubleArray]] = [(1.0, np.zeros(0), np.zeros(0))] * len(scores)
-    for members, arcs, is_word in _padded_scores([each.arcs for each in scores], temperatures.heads):
+    for members, arcs, is_word in _padded_scores([own.arcs for own in scores], temperatures.heads):
         probs, log_z = marginals(arcs, is_word=is_word).numpy(), log_partition(arcs, is_word=is_word).numpy()
         for row, i in enumerate(members):
             heads, labels = trees[i].heads, trees[i].labels
-            words, known = np.arange(len(heads)), _labeled_words(trees[i])
+            words, labeled = np.arange(len(heads)), _labeled_words(trees[i])
             log_prob = arcs[row].numpy()[words, heads].sum() - log_z[row]
             head_probs = probs[row, words, heads]
             label_probs = ((heads == 0) & (labels == ROOT_LABEL)).astype(np.float64)
-            logits = scores[i].labels[known, heads[known] - 1]
-            label_probs[known] = np.exp(_log_probs(logits, labels[known] - 1, temperatures.labels))
+            logits = scores[i].labels[labeled, heads[labeled] - 1]
+            label_probs[labeled] = np.exp(_log_probs(logits, labels[labeled] - 1, temperatures.labels))
             results[i] = float(np.exp(min(log_prob, 0.0))), head_probs, head_probs * label_probs
     return results
 
@@ -61,10 +61,10 @@ def confidences(
 def fit_temperatures(pairs: Iterable[tuple[ArcScores, Arcs]]) -> Temperatures:
     """Return the temperatures at which the arcs and labels of gold trees are most probable.
 
-    A temperature is 1 if the trees do not tell it, as trees of one word do not.
+    A temperature is 1 if the trees do not depend on it, as trees of one word.
 
-    pairs: Scores and gold tree of each sentence. Labels that the parser does not know are -1. The scores
-        of labels would fill memory, so only those at gold heads are kept.
+    pairs: Scores and gold tree of each sentence. Labels that the parser lacks are -1. To save memory, only
+        scores of labels at gold heads are stored.
     """
     all_arcs: list[FloatArray] = []
     all_heads: list[IntArray] = []
@@ -80,10 +80,8 @@ def fit_temperatures(pairs: Iterable[tuple[ArcScores, Arcs]]) -> Temperatures:
         for members, arcs, is_word in _padded_scores(all_arcs, temperature):
             probs = marginals(arcs, is_word=is_word).numpy()
             for row, i in enumerate(members):
-                heads = all_heads[i]
-                total -= float(
-                    np.log(np.maximum(probs[row, np.arange(len(heads)), heads], MIN_PROBABILITY)).sum()
-                )
+                gold_probs = probs[row, np.arange(len(all_heads[i])), all_heads[i]]
+                total -= float(np.log(np.maximum(gold_probs, MIN_PROBABILITY)).sum())
         return total
 
     def loss_of_labels(temperature: float) -> float:
@@ -95,7 +93,7 @@ def fit_temperatures(pairs: Iterable[tuple[ArcScores, Arcs]]) -> Temperatures:
 def _padded_scores(
     scores: Sequence[FloatArray], temperature: float
 ) -> Iterator[tuple[list[int], torch.Tensor, torch.Tensor]]:
-    """Yield numbers of sentences of similar lengths, their padded scores, and which places hold words."""
+    """Yield indices of sentences of similar lengths, their padded scores, and which places hold words."""
     order = sorted((i for i, arcs in enumerate(scores) if len(arcs)), key=lambda i: len(scores[i]))
     while order:
         width = len(scores[order[-1]])
@@ -110,7 +108,7 @@ def _padded_scores(
 
 
 def _labeled_words(tree: Arcs) -> IntArray:
-    """Return the words that have a known label and a head that is a word, int [words]."""
+    """Return the words that have a label of the parser and whose head is a word, int [words]."""
     return np.flatnonzero((tree.heads > 0) & (tree.labels > ROOT_LABEL))
 
 
@@ -123,9 +121,9 @@ def _log_probs(logits: FloatArray, chosen: IntArray, temperature: float) -> Doub
 
 
 def _best_temperature(loss: Callable[[float], float]) -> float:
-    """Return the temperature with the least loss, by golden-section search over its logarithm.
+    """Minimize the loss of a temperature, by golden-section search over its logarithm.
 
-    Returns 1 if the loss does not depend on the temperature.
+    Returns the temperature, or 1 if the loss does not depend on it.
     """
     low, high = np.log(MIN_TEMPERATURE), np.log(MAX_TEMPERATURE)
     share = (np.sqrt(5.0) - 1.0) / 2.0

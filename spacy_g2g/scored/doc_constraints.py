@@ -1,4 +1,4 @@
-"""Constraints on the trees of a Doc, as users state them: by tokens, which count as spaCy counts them."""
+"""Constraints on the trees of a Doc, as users state them: by indices of tokens, as in spaCy."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import index
@@ -21,7 +21,7 @@ KINDS: dict[str, Kind] = {
     "not_deps": "not label",
     "subtrees": "subtree",
 }
-#: How many characters of a value an error shows.
+#: Maximum number of characters of a value in an error.
 SHOWN = 80
 
 
@@ -34,11 +34,11 @@ def constrain(
     not_deps: Mapping[int, Iterable[str]] | None = None,
     subtrees: Iterable[Iterable[int]] | None = None,
 ) -> None:
-    """Set what the next parse of a Doc must have, in place of all that was set before.
+    """Set the constraints on the next parse of a Doc, in place of all earlier ones.
 
     Tokens are numbers from 0. A root is its own head. The constraints go to ``doc._.g2g_constraints``, a
-    dict of lists that ``Doc.to_bytes`` and ``DocBin`` keep. They follow the tokens when others are merged or
-    split. One on a token that is gone is left out, with a warning.
+    dict of lists that ``Doc.to_bytes`` and ``DocBin`` keep. They follow their tokens when others are merged
+    or split. If its token is gone, a constraint is skipped with a warning.
 
     doc: The Doc.
     heads: Head of some tokens.
@@ -46,12 +46,12 @@ def constrain(
     not_heads: Heads that a token may not have.
     not_deps: Labels that a token may not have.
     subtrees: Groups of tokens, each of which must be one token and all its descendants.
-    Raises ValueError for a number that is not a token's, or that is white space's.
+    Raises ValueError for a number that is not a token of the Doc, or is white space.
 
     >>> constrain(doc, heads={0: 2}, deps={2: "root"})
     >>> doc._.g2g_constraints["heads"]
     [[0, 2]]
-    >>> constrain(doc)  # no constraints any more
+    >>> constrain(doc)  # removes all constraints
     """
     Doc.set_extension(CONSTRAINTS, default=None, force=True)
     constraints: dict[str, list[list[Any]]] = {
@@ -83,8 +83,8 @@ def read_constraints(
     docs: The Docs, with or without ``doc._.g2g_constraints``.
     segmentation: Where their sentences are.
     labels: Labels of the parser.
-    Raises ValueError if a constraint is on tokens that are not words of one sentence, or on an unknown label,
-        and if no tree meets all constraints of a sentence.
+    Raises ValueError if the tokens of a constraint are not words of one sentence, for an unknown label, and
+        if no tree meets all constraints of a sentence.
     """
     records = [(Doc.has_extension(CONSTRAINTS) and doc._.get(CONSTRAINTS)) or {} for doc in docs]
     if not any(records):
@@ -119,10 +119,8 @@ def _read_doc(
         numbers, value = [places[token][1] for token in tokens], 0
         if label is not None:
             if label not in labels:
-                text = doc[:SHOWN].text[:SHOWN]
-                raise ValueError(
-                    Errors.E515.format(label=label, token=tokens[0], text=text, labels=list(labels))
-                )
+                values = {"label": label, "token": tokens[0], "text": doc[:SHOWN].text[:SHOWN]}
+                raise ValueError(Errors.E515.format(**values, labels=list(labels)))
             value = labels.index(label)
         elif kind != "subtree" and tokens[0] != tokens[1]:
             value = numbers[1]
@@ -139,14 +137,14 @@ def _read_doc(
 def _items(record: Any) -> Iterator[tuple[Kind, list[int], str | None]]:
     """Yield the kind of each constraint, its tokens, and its label if it has one.
 
-    Raises ValueError for what ``constrain`` would not have set.
+    Raises ValueError for a record that ``constrain`` can't have made.
     """
-    shown = record
+    part = record
     try:
         for key, values in record.items():
             if key == TOKENS:
                 continue
-            shown = {key: values}
+            part = {key: values}
             kind, has_label = KINDS[key], "deps" in key
             if not isinstance(values, list | tuple):
                 raise TypeError
@@ -156,7 +154,7 @@ def _items(record: Any) -> Iterator[tuple[Kind, list[int], str | None]]:
                     raise TypeError
                 yield kind, [index(number) for number in numbers], label
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(Errors.E513.format(found=repr(shown)[:SHOWN])) from error
+        raise ValueError(Errors.E513.format(found=repr(part)[:SHOWN])) from error
 
 
 def _off_words(doc: Doc, kind: Kind, tokens: Sequence[int]) -> ValueError:

@@ -1,4 +1,4 @@
-"""Calibration: whether events that a parser holds for 90 % probable happen in 90 % of the cases."""
+"""Calibration: whether a parser's predictions with a probability of 90 % are right in 90 % of the cases."""
 
 from __future__ import annotations
 
@@ -34,10 +34,7 @@ class Reliability(NamedTuple):
 
 
 def reliability(predictions: Iterable[Prediction]) -> dict[str, Reliability]:
-    """Compare probabilities with what happened, for each kind of prediction.
-
-    predictions: Kind and probability of each prediction, and whether it is right.
-    """
+    """Compare the probabilities of predictions with the share that is right, for each kind of prediction."""
     kinds: dict[str, list[tuple[float, bool]]] = {}
     for kind, prob, is_right in predictions:
         kinds.setdefault(kind, []).append((prob, is_right))

@@ -1,4 +1,4 @@
-"""The scores that a parser leaves on a Doc: the record ``doc._.g2g_scores``.
+"""The record ``doc._.g2g_scores`` of a parser's scores.
 
 It is a dict, which ``Doc.to_bytes`` and ``DocBin`` keep, with these keys:
 
@@ -11,8 +11,8 @@ sentences: For each of them, a dict of arrays, or None for a sentence without sc
     [n, n, labels - 1], or those of the arcs of the tree, float [n, labels - 1].
 tokens: The tokens that the record was made for (see ``data/token_check.py``).
 
-Questions about trees (``scored_trees``) need the labels of all arcs, for which ``keep_scores`` of a parser
-asks. A refiner behind the parser needs those of the tree alone, and removes a record that has no more.
+Questions about trees (``scored_trees``) need the labels of all arcs. A parser writes these if ``keep_scores``
+is set. A refiner behind the parser needs only the labels of the tree, and removes a record with nothing else.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ SCORES = "g2g_scores"
 def write_scores(
     doc: Doc, parses: Sequence[Parse], labels: Sequence[str], *, parser: str, is_prior: bool
 ) -> None:
-    """Write the scores of a Doc's sentences. Only a prior may lack those of some sentences.
+    """Write the scores of a Doc's sentences. Only a prior may lack the scores of some sentences.
 
     doc: The Doc.
     parses: Parses of its sentences that have words.
@@ -64,19 +64,19 @@ def read_scores(
     segmentation: Where its sentences are.
     labels: Labels of the parser, the root label first.
     parser: Name of the component.
-    Returns None if the Doc has no such scores of this parser.
+    Returns None if the Doc lacks such scores of this parser.
     Raises ValueError if the scores are not those of these sentences and words, or have other labels.
     """
     record: dict[str, Any] | None = doc._.get(SCORES)
     if record is None or record["parser"] != parser or not _has_all_labels(record):
         return None
-    known = list(record.get("labels", ()))
-    if known != [*labels]:
-        raise ValueError(Errors.E860.format(name=parser, found=known, expected=[*labels]))
-    scores = [ArcScores(of_sentence["arcs"], of_sentence["labels"]) for of_sentence in record["sentences"]]
-    found, expected = [len(each.arcs) for each in scores], _lengths([doc], segmentation)[0]
-    if found != expected:
-        raise ValueError(Errors.E813.format(found=found, expected=expected))
+    own_labels = list(record.get("labels", ()))
+    if own_labels != [*labels]:
+        raise ValueError(Errors.E860.format(name=parser, found=own_labels, expected=[*labels]))
+    scores = [ArcScores(sentence["arcs"], sentence["labels"]) for sentence in record["sentences"]]
+    n_words, expected = [len(own.arcs) for own in scores], _lengths([doc], segmentation)[0]
+    if n_words != expected:
+        raise ValueError(Errors.E813.format(found=n_words, expected=expected))
     if not fits(doc, record):
         raise ValueError(Errors.E861.format(text=doc.text[:40]))
     return scores
@@ -87,11 +87,11 @@ def read_priors(
 ) -> list[ArcScores | None]:
     """Return the prior of each sentence that has words.
 
-    It is None for a sentence without one, and in a Doc that the parser cut into other sentences.
+    It is None for a sentence without one, and if the parser cut the Doc into other sentences.
 
     docs: The Docs.
     segmentation: Where their sentences are.
-    labels: Labels of the refiner, the root label first. Those of priors are put in this order.
+    labels: Labels of the refiner, the root label first. Priors get this order of labels.
     """
     priors: list[ArcScores | None] = []
     for doc, n_words in zip(docs, _lengths(docs, segmentation), strict=True):
@@ -100,12 +100,12 @@ def read_priors(
             priors += [None] * len(n_words)
             continue
         order = _label_order(record["labels"], labels)
-        priors += [_to_prior(of_sentence, order, len(labels)) for of_sentence in record["sentences"]]
+        priors += [_to_prior(sentence, order, len(labels)) for sentence in record["sentences"]]
     return priors
 
 
 def end_prior(doc: Doc) -> None:
-    """Let no further refiner read the scores of a Doc. They stay only if they have the labels of all arcs."""
+    """Keep later refiners from reading the scores of a Doc. Remove scores without the labels of all arcs."""
     if _is_prior(doc):
         record = doc._.get(SCORES)
         doc._.set(SCORES, {**record, "is_prior": False} if _has_all_labels(record) else None)
@@ -118,7 +118,7 @@ def _is_prior(doc: Doc) -> bool:
 
 def _has_all_labels(record: dict[str, Any]) -> bool:
     sentences = record["sentences"]
-    return bool(sentences) and all(each is not None and each["labels"].ndim == 3 for each in sentences)
+    return bool(sentences) and all(own is not None and own["labels"].ndim == 3 for own in sentences)
 
 
 def _lengths(docs: Sequence[Doc], segmentation: Segmentation) -> list[list[int]]:
@@ -130,15 +130,15 @@ def _lengths(docs: Sequence[Doc], segmentation: Segmentation) -> list[list[int]]
     return n_words
 
 
-def _label_order(known: Sequence[str], labels: Sequence[str]) -> list[int] | None:
+def _label_order(prior_labels: Sequence[str], labels: Sequence[str]) -> list[int] | None:
     """Return the columns of a parser's labels in the order of a refiner's; None if these are other labels."""
-    if known[0] != labels[0] or sorted(known) != sorted(labels):
+    if prior_labels[0] != labels[0] or sorted(prior_labels) != sorted(labels):
         return None
-    return [known.index(label) - 1 for label in labels[1:]]
+    return [prior_labels.index(label) - 1 for label in labels[1:]]
 
 
 def _to_prior(sentence: dict[str, Any] | None, order: list[int] | None, n_labels: int) -> ArcScores | None:
-    """Return the prior of a sentence of a record. That of other labels has no labels of arcs."""
+    """Return the prior of a sentence of a record, without labels of arcs if the parser has other labels."""
     if sentence is None:
         return None
     arcs, labels, heads = sentence["arcs"], sentence["labels"], sentence["heads"]

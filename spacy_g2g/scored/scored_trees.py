@@ -1,4 +1,4 @@
-"""Scored trees of Docs: the k best, a tree after a correction, probabilities, calibration."""
+"""Scored trees of Docs: the k best trees, a tree after a correction, probabilities, calibration."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 #: Key of ``cfg`` for the temperatures of heads and labels.
 TEMPERATURES = "temperatures"
-#: How many words of a sentence an error shows.
+#: Maximum number of words of a sentence in an error.
 SHOWN = 8
 
 
@@ -89,11 +89,11 @@ class ScoredParser:
 
     @property
     def scores_arcs(self) -> bool:
-        """Whether the model gives scores of arcs."""
+        """Whether the model scores all arcs."""
         return bool(self.model.attrs.get("scores_arcs"))
 
     def check_scores_arcs(self) -> None:
-        """Raise ValueError if the model gives no scores of arcs."""
+        """Raise ValueError unless the model scores all arcs."""
         if not self.scores_arcs:
             raise ValueError(Errors.E814.format(name=self.name, model=self.model.name))
 
@@ -106,20 +106,20 @@ class ScoredParser:
 
     def check_temperatures(self) -> None:
         """Raise ValueError if the temperatures in ``cfg`` are not two numbers above 0."""
-        found = self.cfg.get(TEMPERATURES, [1.0, 1.0])
-        if len(found) != 2 or not all(type(t) in (int, float) and 0 < t < inf for t in found):
+        values = self.cfg.get(TEMPERATURES, [1.0, 1.0])
+        if len(values) != 2 or not all(type(value) in (int, float) and 0 < value < inf for value in values):
             expected = "two numbers above 0"
-            raise ValueError(Errors.E865.format(key=TEMPERATURES, value=found, expected=expected))
+            raise ValueError(Errors.E865.format(key=TEMPERATURES, value=values, expected=expected))
 
     def kbest(self, doc: Doc, k: int) -> list[list[RankedTree]]:
         """Return the k best trees of each sentence that has words, best first, with one root each.
 
-        Trees are ranked by their arcs; each arc has its best label. They meet the constraints of the Doc. The
-        Doc is not changed. The scores that this parser left on it are used, or else it is parsed. A refiner
-        needs the scores of a Doc that it has refined.
+        The scores of arcs rank the trees. Each arc has its best label. The trees meet the constraints of the
+        Doc, which does not change. They come from the scores that this parser left on the Doc, or from a new
+        parse without such scores. A refiner can't parse a Doc anew that it has already refined.
 
         doc: Doc, with its sentence boundaries.
-        k: Number of trees. A sentence has fewer if no more are possible.
+        k: Number of trees. A sentence gets fewer if it has fewer possible trees.
         Returns, for each sentence, a list of ``RankedTree`` with ``score``, ``tokens``, ``heads``, ``deps``,
             ``head_probs`` and ``dep_probs``.
         Raises ValueError if k is not 1 or more, if there are no scores, or if constraints can't be met.
@@ -134,8 +134,8 @@ class ScoredParser:
         scores = self._scores(doc, segmentation)
         constraints = read_constraints([doc], segmentation, self.labels)
         sentences = []
-        for (_, tokens), own, given in zip(segmentation.word_places(), scores, constraints, strict=True):
-            parses = best_parses(own, k, given)
+        for (_, tokens), own, rules in zip(segmentation.word_places(), scores, constraints, strict=True):
+            parses = best_parses(own, k, rules)
             sentences.append([_to_ranked(parse, own, tokens, self.labels) for parse in parses])
         return sentences
 
@@ -157,18 +157,17 @@ class ScoredParser:
             raise ValueError(Errors.E815.format(text=doc.text[:40], name=self.name))
         constraints = read_constraints([doc], segmentation, self.labels)
         pairs = zip(scores, constraints, strict=True)
-        parses = [best_parses(of_sentence, 1, given)[0] for of_sentence, given in pairs]
+        parses = [best_parses(own, 1, rules)[0] for own, rules in pairs]
         self.write([doc], ParsedBatch(segmentation, parses))
         return doc
 
     def confidence(self, doc: Doc) -> list[TreeConfidence]:
-        """Return the probabilities of the tree that each sentence with words has now, and of its arcs.
+        """Return the probabilities of the present tree of each sentence that has words, and of its arcs.
 
-        They come from the distribution over all trees with one root that meet the constraints on heads. The
-        temperatures are those that ``calibrate`` has fitted. The tree need not be the parser's own.
+        The distribution is over all trees with one root that meet the constraints on heads, with the
+        temperatures that ``calibrate`` has fitted. The tree may come from elsewhere than this parser.
 
-        doc: Doc that has been parsed. The scores that this parser left on it are used, or else it is parsed
-            again, as in ``kbest``.
+        doc: Doc that has been parsed. Its scores are found as in ``kbest``.
         Returns, for each sentence, a ``TreeConfidence`` with ``tree``, ``tokens``, ``arcs`` and ``labeled``.
         Raises ValueError if a word has no label or no head in its sentence, or if there are no scores.
 
@@ -183,7 +182,7 @@ class ScoredParser:
             raise ValueError(Errors.E818.format(text=doc.text[:40]))
         constraints = read_constraints([doc], segmentation, self.labels)
         pairs = zip(self._scores(doc, segmentation), constraints, strict=True)
-        probs = confidences([mask_arcs(scores, given) for scores, given in pairs], trees, self.temperatures)
+        probs = confidences([mask_arcs(scores, rules) for scores, rules in pairs], trees, self.temperatures)
         return [
             TreeConfidence(tree=tree, tokens=tokens, arcs=arcs.tolist(), labeled=labeled.tolist())
             for (_, tokens), (tree, arcs, labeled) in zip(segmentation.word_places(), probs, strict=True)
@@ -192,12 +191,12 @@ class ScoredParser:
     def calibrate(self, examples: Iterable[Example]) -> "Temperatures":
         """Fit the temperatures of ``confidence``, keep them with the component, and return them.
 
-        They make the arcs and labels of the gold trees as probable as possible. They change no tree.
+        They make the arcs and labels of the gold trees as probable as possible. They do not change trees.
 
-        examples: Examples that were not trained on. Sentences without a complete tree do not count. Nor do
-            Docs with a sentence that is too long to be parsed whole.
+        examples: Examples that were not trained on. Sentences without a complete tree do not count. Neither
+            do Docs with a sentence that is too long to be parsed whole.
         Returns ``Temperatures`` with ``heads`` and ``labels``.
-        Raises ValueError if the model gives no scores.
+        Raises ValueError if the model does not score arcs.
         """
         from .confidence import fit_temperatures
 
@@ -208,9 +207,9 @@ class ScoredParser:
                     pairs = zip(self._scores(example.predicted, segmentation), trees, strict=True)
                     yield from (pair for pair in pairs if (pair[1].heads >= 0).all())
 
-        fitted = fit_temperatures(complete())
-        self.cfg[TEMPERATURES] = [*fitted]
-        return fitted
+        temperatures = fit_temperatures(complete())
+        self.cfg[TEMPERATURES] = [*temperatures]
+        return temperatures
 
     def _scores(self, doc: Doc, segmentation: Segmentation) -> list[ArcScores]:
         """Return the scores that this parser left on a Doc, or those of a new parse."""
@@ -238,7 +237,7 @@ def check_whole(words: Sequence[str]) -> None:
 
 
 def _to_ranked(parse: Parse, scores: ArcScores, tokens: Sequence[int], labels: Sequence[str]) -> RankedTree:
-    """Return a tree over the tokens of its sentence, which are without white space.
+    """Return a tree over the tokens of its sentence, without white space.
 
     scores: Scores of the sentence.
     labels: Labels of the parser.

@@ -1,7 +1,4 @@
-"""The augmenter ``spacy_g2g.running_text.v1`` makes treebanks look like the text that people write.
-
-The batcher ``spacy_g2g.augmented_batches.v1`` applies such an augmenter anew in each epoch.
-"""
+"""An augmenter that makes treebanks look like people's text, and a batcher that applies it in each epoch."""
 
 from __future__ import annotations
 
@@ -46,11 +43,11 @@ def make_running_text(
     drop_punct: Share of the sentences that lose their final punctuation.
     drop_all_punct: Share of the Docs in which all sentences lose it. Text that lacks punctuation often lacks
         it throughout.
-    lower_case: Share of the Docs whose words are put into lower case.
+    lower_case: Share of the Docs with all words in lower case.
     join_share: Share of the sentences that lose the space after them.
-    shuffle_share: Share of the Docs whose sentences are put into a random order.
-    line_share: Share of the Docs that are laid out in lines and paragraphs: a sentence a line, wrapped lines,
-        blank lines, items of lists, quotations.
+    shuffle_share: Share of the Docs with sentences in random order.
+    line_share: Share of the Docs laid out in lines and paragraphs: a sentence per line, wrapped lines, blank
+        lines, items of lists, quotations.
     seed: Seed of the random choices.
     Raises ValueError for a share below 0 or above 1.
     """
@@ -78,8 +75,8 @@ class _RunningText:
     def __call__(self, nlp: Language, example: Example) -> Iterator[Example]:  # noqa: ARG002
         """Yield an Example with changed Docs, or the same one if nothing changes."""
         gold = example.reference
-        has_more = bool(gold.ents or gold.spans.keys() - {MULTIWORD} or gold.cats)
-        if has_more or word_forms(gold) != word_forms(example.predicted):
+        has_spans = bool(gold.ents or gold.spans.keys() - {MULTIWORD} or gold.cats)
+        if has_spans or word_forms(gold) != word_forms(example.predicted):
             yield example
             return
         lower = self._chosen("lower_case")
@@ -132,7 +129,7 @@ def make_augmented_batches(batcher: Batcher, augmenter: Augmenter) -> Batcher:
 
 
 class _NoPipeline:
-    """Stands for the pipeline, which a batcher does not know and so can't give to an augmenter."""
+    """Placeholder for the pipeline, which a batcher can't give to an augmenter."""
 
     def __getattr__(self, name: str) -> Any:
         raise ValueError(Errors.E518.format(name=name))
@@ -140,13 +137,11 @@ class _NoPipeline:
 
 def final_punct(sentence: list[Token]) -> list[int]:
     """Return the token indices of the final punctuation; none if it is the head of an earlier word."""
-    n_kept = len(sentence)
-    while n_kept > 1 and is_punct(sentence[n_kept - 1]):
-        n_kept -= 1
-    dropped = [token.i for token in sentence[n_kept:]]
-    if any(token.head.i in dropped for token in sentence[:n_kept]):
-        return []
-    return dropped
+    end = len(sentence)
+    while end > 1 and is_punct(sentence[end - 1]):
+        end -= 1
+    final = [token.i for token in sentence[end:]]
+    return [] if any(token.head.i in final for token in sentence[:end]) else final
 
 
 def is_punct(token: Token) -> bool:

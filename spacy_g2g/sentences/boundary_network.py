@@ -20,7 +20,7 @@ from ..models.settings import COUNT, FROM_ZERO, SHARE, NetworkSettings, builder,
 from .boundary_layers import BoundaryScorer
 from .lines import N_FEATURES
 
-#: Attributes of words that have vectors, and the number of these for each.
+#: Attributes of words that have vectors, and the number of vectors for each.
 ROWS = {"LOWER": 5000, "PREFIX": 1000, "SUFFIX": 2500, "SHAPE": 2500}
 #: Number of small hashes in each hash. Their vectors are added (hash embeddings, Svenstrup et al. 2017).
 HASHES = 4
@@ -57,7 +57,7 @@ class BoundarySettings(NetworkSettings):
     n_layers: int | None = setting(
         0,
         "Number of layers of the encoder to run on text before it is split into sentences. More layers take "
-        "more time. With null the network reads features alone.",
+        "more time. With null the network reads only features.",
         FROM_ZERO,
     )
     dropout: float = setting(
@@ -96,8 +96,8 @@ class Boundaries(ScoringNetwork):
 
         gold: Whether a sentence starts at each word: 1, 0, or -1 for unknown.
         """
-        known, targets = self.tensor(np.flatnonzero(gold >= 0)), self.tensor(gold.astype(np.float32))
-        return F.binary_cross_entropy_with_logits(scores[known], targets[known], reduction="sum")
+        words, targets = self.tensor(np.flatnonzero(gold >= 0)), self.tensor(gold.astype(np.float32))
+        return F.binary_cross_entropy_with_logits(scores[words], targets[words], reduction="sum")
 
 
 @builder(BoundarySettings)
@@ -107,7 +107,7 @@ def build_boundaries(settings: BoundarySettings) -> BoundaryModel:
     Convolutions read attributes of words, features of white space and lines (``sentences/lines.py``), and
     vectors from lower layers of the component's encoder, or the input of its first layer. The encoder does
     not learn from boundaries. A parser that listens to spaCy's ``tok2vec`` has no encoder, so its network
-    reads features alone. Registered as ``spacy_g2g.Boundaries.v2``.
+    reads only features. Registered as ``spacy_g2g.Boundaries.v2``.
     """
     build = partial(Boundaries, settings=settings)
     return make_side_network("boundaries", build, settings, _spec_of_texts, n_layers=settings.n_layers)
@@ -115,4 +115,4 @@ def build_boundaries(settings: BoundarySettings) -> BoundaryModel:
 
 def _spec_of_texts(texts: Texts) -> NetworkSpec:
     width = texts.white_space.shape[1] + texts.vectors.shape[1]
-    return NetworkSpec(encoder=None, tokenizer="", n_labels=0, vector_width=width)
+    return NetworkSpec(n_labels=0, vector_width=width)

@@ -33,11 +33,11 @@ from .lines import WhiteSpace, read_white_space
 if TYPE_CHECKING:
     from .boundary_network import BoundaryModel, Texts
 
-#: Where sentence boundaries come from: from the Doc, the component, or the component if the Doc has none.
+#: Where sentence boundaries come from: the Doc, the component, or the component if the Doc has none.
 Sentences = Literal["given", "predicted", "auto"]
 #: Network of boundaries of a new component.
 BOUNDARIES: dict[str, Any] = {"@architectures": "spacy_g2g.Boundaries.v2"}
-#: Key of ``cfg``: log-odds above which a sentence starts. A component that finds no sentences lacks the key.
+#: Key of ``cfg``: log-odds above which a sentence starts. Only components that find sentences have the key.
 THRESHOLD = "sentence_threshold"
 #: Thresholds among which ``SentenceFinder.fit`` chooses.
 THRESHOLDS = tuple(np.linspace(-3.0, 3.0, 13).tolist())
@@ -47,7 +47,7 @@ THRESHOLD_PENALTY = 0.15
 TOKENS_AT_ONCE = 20_000
 #: Number of Docs from which the network learns the widths of its inputs.
 EXAMPLES_FOR_SIZES = 10
-#: File of the network of boundaries, which a component has that was trained to find sentences.
+#: File of the network of boundaries, in components that were trained to find sentences.
 BOUNDARIES_FILE = "boundaries"
 
 
@@ -166,8 +166,7 @@ class SentenceFinder:
     def log_odds(self, docs: Sequence[Doc]) -> list[DoubleArray]:
         """Return the log-odds that a sentence starts at each word of each Doc, float [words].
 
-        They are -inf where the Doc says that no sentence starts. With ``blocks`` they are inf where a block
-        starts.
+        They are -inf where the Doc excludes a boundary. With ``blocks`` they are inf where a block starts.
         """
         assert self.pipe.boundaries is not None
         by_doc: list[DoubleArray] = []
@@ -176,12 +175,9 @@ class SentenceFinder:
             texts, white_space = self._texts(batch, segmentation)
             scores: Any = self.pipe.boundaries.ops.to_numpy(self.pipe.boundaries.predict(texts))  # type: ignore[no-untyped-call]
             log_odds = np.where(white_space.is_block & self.pipe.blocks, np.inf, scores).astype(np.float64)
-            ruled_out = (
-                white_space.is_repeated
-                | (white_space.is_inside & self.pipe.blocks)
-                | _is_inner(batch, segmentation)
-            )
-            log_odds[ruled_out | (segmentation.sent_start[segmentation.words] == -1)] = -np.inf
+            is_excluded = white_space.is_repeated | (white_space.is_inside & self.pipe.blocks)
+            is_excluded |= segmentation.sent_start[segmentation.words] == -1
+            log_odds[is_excluded | _is_inner(batch, segmentation)] = -np.inf
             by_doc += np.split(log_odds, np.cumsum(texts.lengths)[:-1])
         return by_doc
 
@@ -296,7 +292,7 @@ def sentence_f(*, gold: BoolArray, predicted: BoolArray) -> float:
     gold: Whether a gold sentence starts at each word, bool [words].
     predicted: Whether a predicted sentence starts at each word, bool [words].
     """
-    either = np.flatnonzero(gold | predicted)
-    agrees = np.append((gold & predicted)[either], True)
+    starts = np.flatnonzero(gold | predicted)
+    agrees = np.append((gold & predicted)[starts], True)
     n_right = int((agrees[:-1] & agrees[1:]).sum())
     return 2 * n_right / max(1, int(gold.sum() + predicted.sum()))

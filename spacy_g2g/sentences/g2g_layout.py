@@ -1,6 +1,6 @@
 """The ``g2g_layout`` component reads the layout of a text before a senter and taggers do.
 
-This module is imported by every ``Language()`` and must stay light: no torch, no tokenizers.
+Every ``Language()`` imports this module, so it must stay light: no torch, no tokenizers.
 """
 
 from typing import Any
@@ -29,7 +29,7 @@ def make_g2g_layout(nlp: Language, name: str, blocks: bool) -> "G2GLayout":  # n
 
     blocks: Start a sentence at the start of each block: a paragraph after a blank line, a heading, an item of
         a list, a row of a table, a quotation. A later ``senter`` or ``sentencizer`` keeps these boundaries.
-        A ``g2g_encoder`` or ``g2g_parser`` that finds sentences has a setting of its own for this.
+        A ``g2g_encoder`` or ``g2g_parser`` that finds sentences has its own setting for this.
     """
     return G2GLayout(blocks=blocks)
 
@@ -41,7 +41,7 @@ class G2GLayout:
         self.blocks = blocks
 
     def __call__(self, doc: Doc) -> Doc:
-        """Annotate a Doc, and return it. Boundaries that are already set or ruled out stay."""
+        """Annotate a Doc, and return it. Values of ``SENT_START`` that are already set stay."""
         spaces = np.flatnonzero(doc.to_array("IS_SPACE"))
         for i in spaces.tolist():
             token = doc[i]

@@ -1,4 +1,4 @@
-"""Read the lines of a text, and what lines and other white space reveal about its sentences.
+"""Read the lines of a text, and features of its sentences from lines and other white space.
 
 A line may end because its text ends, or because the next word would not fit (a wrapped line). The lines
 around it show which. Blank lines, and marks such as those of Markdown at the beginning of a line, divide a
@@ -21,7 +21,7 @@ from spacy.tokens import Doc
 from ..arrays import BoolArray, FloatArray, HashArray, IntArray
 from ..data.segmentation import Segmentation
 
-#: Kinds of lines, by what follows the marks of a quotation.
+#: Kinds of lines, by their beginning after the marks of a quotation.
 KINDS = ("item", "number", "heading", "row", "rule", "capital", "small", "other")
 _QUOTE = re.compile(r"(?:>[ \t]?)+")
 _BEGINNING = re.compile(
@@ -39,7 +39,7 @@ _ITEMS = frozenset({"item", "number"})
 _MARKED = _ITEMS | {"heading"}
 #: Minimum width of wrapped lines, in characters.
 _MIN_WIDTH = 30
-#: Number of lines before and after a line that show at which width lines are wrapped.
+#: Number of lines on either side of a line from which the width of wrapped lines is inferred.
 NEAR = 5
 #: Marks that end sentences.
 _ENDS = np.array([get_string_id(mark) for mark in ".!?\u2026\u3002\uff01\uff1f\u0964\u061f"], dtype=np.uint64)
@@ -136,7 +136,7 @@ def _repeats(prefixes: HashArray, docs: Sequence[Doc]) -> BoolArray:
     """Return whether each word begins with the same mark as the one before it, bool [words]."""
     is_same: BoolArray = np.append([False], prefixes[1:] == prefixes[:-1])[: len(prefixes)]
     for prefix in np.unique(prefixes[is_same]).tolist():
-        # Letters and digits are not marks. Nor is 0, the prefix in a vocabulary without rules for it.
+        # Letters and digits are not marks. Neither is 0, the prefix in a vocabulary without rules for it.
         if not prefix or docs[0].vocab.strings[prefix][:1].isalnum():
             is_same &= prefixes != prefix
     return is_same
@@ -156,9 +156,7 @@ def _text_features(
     """
     n_texts, n_words = len(first_words) - 1, np.diff(first_words)
     text = np.repeat(np.arange(n_texts), n_words)
-    n_ends, n_blocks, n_lines = (
-        np.bincount(text, of, n_texts)[text] for of in (is_end, is_block, starts_line)
-    )
+    n_ends, n_blocks, n_lines = (np.bincount(text, x, n_texts)[text] for x in (is_end, is_block, starts_line))
     edges = np.append(np.flatnonzero(is_block), len(is_block))
     words, block = np.arange(len(is_block)), np.cumsum(is_block) - 1
     own = edges[block + 1] - edges[block], words - edges[block], edges[block + 1] - words
@@ -241,7 +239,7 @@ def continues_item(lines: Sequence[Line], blocks: Sequence[bool]) -> Iterator[bo
 
 
 def room(lines: Sequence[Line], k: int) -> int:
-    """Return how many characters would be left on the line before line k with the first word of line k.
+    """Return the number of characters left on the line before line k if it also had the first word of line k.
 
     Below 0, the word would make that line longer than all lines near it, so line k may be a wrapped line.
     """

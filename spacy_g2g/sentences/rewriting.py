@@ -1,4 +1,4 @@
-"""Rewrite Docs: leave out tokens, change white space, put marks at the beginning of lines."""
+"""Rewrite Docs: drop tokens, change white space, add marks at the beginning of lines."""
 
 from __future__ import annotations
 
@@ -34,25 +34,24 @@ class Segment(NamedTuple):
 
 
 def segments_of(doc: Doc, is_kept: BoolArray) -> list[Segment]:
-    """Return the tokens of a Doc that stay. White space after a token that goes follows the one before it.
+    """Return the remaining tokens of a Doc. White space after a dropped token follows the token before it.
 
     doc: The Doc.
     is_kept: Whether each token stays, bool [tokens].
     """
-    kept = np.flatnonzero(is_kept).tolist()
-    ends = [*(i - 1 for i in kept[1:]), len(doc) - 1]
-    return [Segment(i, doc[i].text, doc[end].whitespace_) for i, end in zip(kept, ends, strict=True)]
+    indices = np.flatnonzero(is_kept).tolist()
+    ends = [*(i - 1 for i in indices[1:]), len(doc) - 1]
+    return [Segment(i, doc[i].text, doc[end].whitespace_) for i, end in zip(indices, ends, strict=True)]
 
 
 def rewrite(doc: Doc, segments: Sequence[Segment], *, lower: bool = False) -> Doc:
-    """Make a Doc of segments, with the annotations and trees that the tokens have.
+    """Make a Doc of segments, with the annotations and trees of the tokens.
 
-    White space becomes tokens as spaCy's tokenizer would make them, without annotations. A mark at the
-    beginning of a sentence depends on the root if the Doc has the label "punct". Other marks have no
-    annotation.
+    White space becomes tokens as in spaCy's tokenizer, without annotations. A mark at the beginning of a
+    sentence depends on the root if the Doc has the label "punct". Other marks have no annotation.
 
     doc: The Doc.
-    segments: Tokens of the Doc in their order, and marks. The heads of these tokens must be among them.
+    segments: Tokens of the Doc in their order, with their heads, and marks.
     lower: Put words into lower case.
     """
     words: list[str] = []
@@ -74,11 +73,11 @@ def rewrite(doc: Doc, segments: Sequence[Segment], *, lower: bool = False) -> Do
 def with_white_space(doc: Doc, sentences: Sequence[ConlluSentence]) -> tuple[Doc, list[int]]:
     """Add the white space that MISC gives to words, and return the new Doc and the index of each word there.
 
-    White space at the end of the Doc is left out. Without SpacesAfter, SpacesBefore and SpacesInToken,
-    the Doc stays as it is.
+    The new Doc has no white space at its end. Without SpacesAfter, SpacesBefore and SpacesInToken, the Doc
+    stays as it is.
 
     doc: The Doc, with a token for each word and without a tree.
-    sentences: The sentences that the Doc was made of.
+    sentences: The sentences of the Doc.
     """
     tokens = [*chain.from_iterable(sentence.tokens for sentence in sentences)]
     if not any("Spaces" in token.misc for token in tokens):
@@ -103,7 +102,7 @@ def with_white_space(doc: Doc, sentences: Sequence[ConlluSentence]) -> tuple[Doc
 
 
 def _annotate(written: Doc, doc: Doc, sources: IntArray) -> None:
-    """Copy the annotations of a Doc to the one that was written from it.
+    """Copy the annotations of a Doc to the one made from it.
 
     sources: Index in ``doc`` of each token of ``written``, -1 for new tokens; int [tokens].
     """

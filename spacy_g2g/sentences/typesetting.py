@@ -1,4 +1,4 @@
-"""Lay text out in lines and paragraphs, in random ways that people use."""
+"""Lay text out in lines and paragraphs, in random styles of people's text."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def choose_style(chance: Random) -> Style:
 def typeset(sentences: Sequence[list[Segment]], chance: Random) -> list[Segment]:
     """Lay sentences out in lines and paragraphs. The style may change from one part of them to the next.
 
-    A sentence without white space after it gets none before the next sentence of its line.
+    Without white space after a sentence, its line has none before the next sentence.
     """
     segments: list[Segment] = []
     n_left = len(sentences)
