@@ -17,8 +17,8 @@ class Batch:
     """Sentences that go through a network together.
 
     n_words: Number of words in each sentence, int [sentences].
-    coverages: How each sentence was fitted into the encoder.
-    sentences: The sentences themselves, with all that a network may read of them.
+    coverages: How each sentence fits into the encoder.
+    sentences: The sentences themselves, for networks that read more of them.
     """
 
     n_words: IntArray
@@ -46,7 +46,7 @@ class PieceBatch(Batch):
         words + 1]; 0 in padding, and for ROOT in rows without it.
     tag_ids: Tag of each piece, int [rows, width], 0 at special pieces and padding; None without tags.
     sentence_of: Number of each row's sentence, int [rows].
-    words: Word of each piece, int [rows, width]: 0 is ROOT, words count from 1, -1 is no word.
+    words: Word of each piece, int [rows, width]: 0 is ROOT, words count from 1, -1 is not a word.
     heads: Heads in the graphs that the sentences came with, int [sentences, words], -1 where missing; None if
         no sentence had a graph.
     labels: Labels in these graphs, in the same form.

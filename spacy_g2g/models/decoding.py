@@ -1,4 +1,4 @@
-"""Decoding: from the scores of all arcs of a sentence to its best trees."""
+"""Decode the scores of all arcs of a sentence to its best trees."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def mask_arcs(scores: ArcScores, constraints: Sequence[Constraint]) -> ArcScores
 
 
 def best_parses(scores: ArcScores, k: int = 1, constraints: Sequence[Constraint] = ()) -> list[Parse]:
-    """Return the k best trees with one root that meet the constraints, best first, or all of fewer.
+    """Return the k best trees with one root that meet the constraints, best first, or all trees if fewer.
 
-    Trees are ranked by the scores of their arcs. Each arc has its best label that is allowed.
+    The scores of arcs rank the trees. Each arc has its best allowed label.
 
     scores: Scores of the sentence, with the labels of all arcs.
     k: Number of trees.

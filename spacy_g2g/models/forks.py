@@ -1,8 +1,8 @@
-"""Forks of a process whose threads compute, as in ``nlp.pipe(n_process=2)``.
+"""Safe forks of a process whose threads compute, as in ``nlp.pipe(n_process=2)``.
 
-A forked process has a single thread. It waits forever for a lock that another thread held at the fork, such
-as the lock of oneDNN's cache, and for the threads of OpenMP. So a fork waits until no network computes, and a
-forked process computes with one thread.
+A forked process has a single thread. If another thread held a lock at the fork, such as that of oneDNN's
+cache, the forked process waits for it forever. It also waits forever for the threads of OpenMP. So a fork
+waits until all networks have finished, and a forked process computes with one thread.
 """
 
 import os
@@ -14,12 +14,12 @@ from typing import Any
 import torch
 
 _FIRST_PROCESS = os.getpid()
-#: How many seconds a fork waits for networks at most.
+#: Maximum number of seconds that a fork waits for networks.
 MAX_WAIT = 60.0
 
 
 class Computing(ContextDecorator):
-    """Context, and decorator of functions, in which a network computes and other threads do not fork."""
+    """Context and decorator for code that runs a network. Forks of other threads wait until it ends."""
 
     def __init__(self) -> None:
         self._thread = local()
@@ -36,7 +36,7 @@ class Computing(ContextDecorator):
 
     @property
     def _depth(self) -> int:
-        """How many contexts the current thread is in."""
+        """Number of contexts that the current thread is in."""
         return getattr(self._thread, "depth", 0)
 
     def __enter__(self) -> None:
@@ -55,7 +55,7 @@ class Computing(ContextDecorator):
                 self._changed.notify_all()
 
     def _wait(self) -> None:
-        """Wait until no other thread computes, and keep them from beginning."""
+        """Wait until all other threads have finished, and keep them from starting again."""
         self._changed.acquire()
         self._is_forking = True
         self._changed.wait_for(lambda: self._n_running <= (self._depth > 0), MAX_WAIT)

@@ -1,9 +1,9 @@
-"""From graphs over words to edges between pieces: labeled relations for RNGTr, unlabeled ones for G2GTr.
+"""Convert graphs over words to edges between pieces: labeled for RNGTr, unlabeled for G2GTr.
 
 RNGTr (Mohammadshahi & Henderson 2021, section 3.2): a relation stands for the label of an arc and for the end
 that attends. With L labels, relation l goes from a head to its dependent, and l + L from a dependent to its
-head. G2GTr (Mohammadshahi & Henderson 2020, section 3.2): there is one relation for each end, whatever the
-label. The label is added to the input vector of the dependent.
+head. G2GTr (Mohammadshahi & Henderson 2020, section 3.2): there is one relation for each end, for all labels.
+The input vector of the dependent contains the label.
 
 An arc joins the first pieces of its words. Each further piece of a word depends on the first piece with the
 sub-word label. If two words are each other's head, both arcs are present and their terms add up.
@@ -19,7 +19,7 @@ from ..arrays import BoolArray, IntArray
 from ..layers.edges import Edges
 from .batch import PieceBatch
 
-# Labels beyond the known ones: any other label, and the sub-word label.
+# Labels besides those of the parser: any other label, and the sub-word label.
 N_EXTRA_LABELS = 2
 # The label id of the sub-word label, and the relations without labels.
 SUB_WORD = -2
@@ -28,12 +28,12 @@ N_SPECIAL_ROWS = 2
 
 
 def count_relations(n_labels: int) -> int:
-    """Return the number of relations for a number of known labels."""
+    """Return the number of relations for a parser's number of labels."""
     return 2 * (n_labels + N_EXTRA_LABELS)
 
 
 def rows_with_added_labels(n_relations: int, *, first: int, n_added: int) -> LongTensor:
-    """Order the rows of a relation table for one with more labels. New labels begin as "any other label".
+    """Return the rows of a relation table for more labels. New labels begin as "any other label".
 
     n_relations: Number of rows in the present table.
     first: Id of the first added label.
@@ -49,7 +49,7 @@ def graph_edges(batch: PieceBatch, n_labels: int) -> IntArray:
     """List the edges of a batch: both directions of each arc of its graphs, and of each sub-word link.
 
     batch: Pieces and graphs.
-    n_labels: Number of known labels.
+    n_labels: Number of labels of the parser.
     Returns int [4, edges], the fields of ``Edges``.
     """
     row, head, dependent, label = _piece_arcs(batch)
@@ -76,7 +76,7 @@ def unlabeled(row: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def to_label_rows(labels: IntArray) -> IntArray:
-    """Translate label ids to rows of ``LabelEmbeddings``; -1 means no label."""
+    """Translate label ids to rows of ``LabelEmbeddings``; -1 is a missing label."""
     return np.where(labels == SUB_WORD, 1, np.where(labels < 0, 0, labels + N_SPECIAL_ROWS))
 
 
@@ -91,7 +91,7 @@ class LabelEmbeddings(nn.Embedding):
         nn.init.zeros_(self.weight)
 
     def resize(self, n_labels: int) -> None:
-        """Add labels behind the present ones, which begin at zero."""
+        """Add labels, whose vectors begin at zero."""
         self.num_embeddings = n_labels + N_SPECIAL_ROWS
         added = self.weight.new_zeros(self.num_embeddings - len(self.weight), self.embedding_dim)
         self.weight = nn.Parameter(torch.cat([self.weight.data, added]))

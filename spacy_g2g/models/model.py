@@ -1,4 +1,4 @@
-"""The Thinc model around a network. Components call it as ``docs/code.md`` says, and in no other way."""
+"""The Thinc model around a network. Components make only the calls that ``docs/code.md`` lists."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ from .sources import encoder_from_scratch
 from .start import Learn, build_for_training
 from .types import Sentence, Start
 
-#: Number of words of running text that an encoder reads in a row, and of those before and after them that it
-#: sees, too.
+#: Number of words of running text in a row of an encoder, and of context words on either side.
 WINDOW, MARGIN = 128, 16
 
 
@@ -44,8 +43,8 @@ def make_model(
     name: Name of the architecture.
     network: Class of the network, a ``Network``, which takes a specification and the settings.
     settings: Settings of the architecture.
-    learn: Function that returns what the network learns from the training sentences before it is built; None
-        if that is nothing.
+    learn: Function that returns facts of the training sentences, which the network is built from; None for
+        a network without any.
     output_kind: What the model builds: "trees", or another kind that its component expects.
     """
     tok2vec = None
@@ -87,7 +86,7 @@ def _build(
     *,
     learn: Learn | None,
 ) -> None:
-    """Build the network. Do nothing without sentences and start, as for a model that was loaded."""
+    """Build the network. A loaded model gets neither sentences nor a start, and keeps its network."""
     if X is None or Y is None:
         return
     source, listens = Y.encoder, model.maybe_get_ref("tok2vec") is not None
@@ -111,7 +110,7 @@ def _run(model: Model[Any, Any], inputs: Any, is_train: bool) -> tuple[Any, Call
     shim.upstream = find_upstream(model)
     if is_train:
         listener = model.maybe_get_ref("tok2vec")
-        # A listener without the batch of its encoder listens to one that is frozen.
+        # Only a frozen encoder leaves its listener without a batch.
         is_frozen = getattr(listener, "_batch_id", 0) is None
         shim.upstream_factor = 0.0 if is_frozen else getattr(listener, "grad_factor", 1.0)
         if shim.known_spec.encoder is not None:
@@ -136,8 +135,7 @@ def find_learnable(
     gold: Sequence[Any],
 ) -> BoolArray:
     """Return which gold trees give a loss, bool [trees]. The model need not be initialized."""
-    learnable: BoolArray = network.can_learn(settings, gold)
-    return learnable
+    return network.can_learn(settings, gold)  # type: ignore[no-any-return]
 
 
 @computing
@@ -146,24 +144,20 @@ def read_words(model: Model[Any, Any], texts: Sequence[Sequence[str]], n_layers:
 
     The encoder reads ``WINDOW`` words at a time. Its layers see ``MARGIN`` words of the text on either side.
 
-    model: Model with an encoder. It does not learn from what reads the vectors.
+    model: Model with an encoder, which gets no gradients from users of these vectors.
     texts: The words of each text.
     n_layers: Number of layers to run. With 0, the vectors are those that the first layer reads.
     """
-    sentences, are_own = [], []
+    rows, is_context = [], [np.zeros(0, dtype=np.bool_)]
     margin = MARGIN if n_layers else 0
     for words in texts:
         for start in range(0, len(words), WINDOW):
-            seen = range(max(0, start - margin), min(len(words), start + WINDOW + margin))
-            sentences.append(Sentence(words[seen.start : seen.stop]))
-            are_own.append((np.array(seen) >= start) & (np.array(seen) < start + WINDOW))
+            places = np.arange(max(0, start - margin), min(len(words), start + WINDOW + margin))
+            rows.append(Sentence(words[places[0] : places[-1] + 1]))
+            is_context.append((places < start) | (places >= start + WINDOW))
     shim = get_network_shim(model, NetworkShim)
     shim.network.eval()
     with torch.inference_mode():
-        vectors = shim.encode(sentences, n_layers)
-        own: Any = torch2xp(
-            vectors[
-                shim.network.tensor(np.flatnonzero(np.concatenate([np.zeros(0, dtype=np.bool_), *are_own])))
-            ]
-        )
-    return cast(Floats2d, own)
+        vectors = shim.encode(rows, n_layers)
+        own_words = shim.network.tensor(np.flatnonzero(~np.concatenate(is_context)))
+        return cast(Floats2d, torch2xp(vectors[own_words]))

@@ -1,4 +1,4 @@
-"""The bases of all networks, which shims wrap for Thinc."""
+"""Base classes of all networks. Shims wrap the networks for Thinc."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from .batch import Batch, PieceBatch, WordBatch
 from .settings import WordSettings
 from .wordpieces import N_SPECIAL_TAGS, NO_TAG
 
-#: A part of a network's parameters: its encoder; what it adds for its task, such as scores of arcs; and graph
+#: A part of a network's parameters: its encoder; the layers of its task, such as scorers of arcs; and graph
 #: input. The first two can start from another parser's weights.
 Part = Literal["encoder", "task", "graph_input"]
 #: Batches that a network reads: of pieces, of words as vectors, or of both kinds.
 B = TypeVar("B", bound=Batch)
-#: Fields and parts that saved pipelines of earlier versions have by other names.
+#: Names of fields and parts in saved pipelines of earlier versions.
 EARLIER_NAMES = {"facts": "learned", "scorers": "task"}
 # Standard deviation of a random vector for ROOT.
 ROOT_RANGE = 0.02
@@ -37,15 +37,15 @@ ROOT_RANGE = 0.02
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkSpec:
-    """All that must be known to build a network, and to save one with its weights.
+    """Specification from which a network is built, saved beside its weights.
 
     encoder: Sizes of the encoder, with one added piece for ROOT; None if words come as vectors.
     tokenizer: Content of a ``tokenizer.json``; "" if words come as vectors.
     n_labels: Number of labels, at least 2, of which the first (id 0) is the root label; 0 without labels.
-    tags: Tags that have a vector of their own; None for a network that reads no tags.
+    tags: Tags that have their own vectors; None for a network that does not read tags.
     vector_width: Width of words that come as vectors, from an encoder that the pipeline shares; else 0.
     pretrained: Parts whose weights came from a checkpoint or a parser.
-    learned: What the network learned from the training sentences before it was built, in types of JSON. The
+    learned: Facts of the training sentences that the network is built from, in types of JSON. The
         architecture chooses the names.
     """
 
@@ -61,7 +61,7 @@ class NetworkSpec:
     def from_dict(cls, fields: dict[str, Any]) -> NetworkSpec:
         """Return the specification that ``to_dict`` gave, in this version or an earlier one.
 
-        Raises ValueError or TypeError for an encoder that can't be built.
+        Raises ValueError or TypeError for an invalid encoder.
         """
         values = {EARLIER_NAMES.get(name, name): value for name, value in fields.items()}
         assert (values["encoder"] is None) == bool(values["vector_width"])
@@ -92,15 +92,15 @@ class NetworkSpec:
 class WordNetwork(nn.Module):
     """The part that all networks share: an encoder with tag embeddings, from pieces to vectors of words.
 
-    has_root_vector: Whether ROOT has a vector of its own instead of a piece that the encoder reads; None if
-        it does where words come as vectors.
-    n_relations: Number of relations in graph input; 0 for a network that takes none.
+    has_root_vector: Whether ROOT has its own vector instead of a piece that the encoder reads; None for a
+        vector only where words come as vectors.
+    n_relations: Number of relations in graph input; 0 for a network without graph input.
     normalize_keys: See ``GraphSelfAttention``.
     words: How ``encode`` makes vectors of words from layers of pieces; None for the first piece's vector in
         the last layer.
     """
 
-    #: Patterns of the names of parameters that only graph input has.
+    #: Patterns of the names of the parameters of graph input.
     graph_parameters: ClassVar[tuple[str, ...]] = ("encoder.*.relation_*", "tables.*")
     #: What the weights of the task depend on: names in ``NetworkSpec.learned``, or "pooling".
     task_depends_on: ClassVar[tuple[str, ...]] = ("pooling",)
@@ -181,7 +181,7 @@ class WordNetwork(nn.Module):
         return torch.cat([self.root.expand(len(vectors), 1, -1), vectors], dim=1)
 
     def mean_pieces(self, vectors: Tensor, batch: PieceBatch) -> Tensor:
-        """Return the mean over the pieces of ROOT and of each word, which may be in several rows.
+        """Return the mean over the pieces of ROOT and of each word. A word may be in several rows.
 
         vectors: Vectors of the batch's pieces, float [rows, width of the rows, any width].
         Returns float32 [sentences, words + 1, any width], zeros for words without pieces.
@@ -209,22 +209,22 @@ class WordNetwork(nn.Module):
 class Network(WordNetwork, ABC, Generic[B]):
     """A parser as a PyTorch module.
 
-    It declares what it can do beyond trees for sentences. One that declares nothing is never asked for more:
-    components raise an error for constraints and scores, and keep no priors for it.
+    Its attributes declare its abilities beyond plain trees. Without them, components raise an error for
+    constraints and scores, and do not keep priors.
     """
 
     #: Whether ``parse`` returns trees that meet ``Sentence.constraints``.
     meets_constraints: ClassVar[bool] = False
-    #: Whether ``parse`` returns the scores of all arcs, and the priors, that sentences ask for.
+    #: Whether ``parse`` returns the scores of all arcs, and the priors, that sentences request.
     scores_arcs: ClassVar[bool] = False
     #: Function of the settings and gold trees that returns which trees give a loss, bool [trees]. With None,
     #: each tree with at least one head gives a loss.
     can_learn: ClassVar[Any] = None
-    #: Words that are read as unknown in training.
+    #: Words that training treats as unknown.
     unknown_words: frozenset[str] = frozenset()
     #: Whether the network runs an encoder that the pipeline shares again, on graphs.
     runs_upstream: ClassVar[bool] = False
-    #: The ``NetworkShim`` of that encoder, whose weights are no weights of this network.
+    #: The ``NetworkShim`` of that encoder. Its weights do not belong to this network.
     upstream: Any = None
     #: Scale of gradients from graph passes into that encoder; above 0.
     upstream_factor = 1.0
@@ -236,14 +236,14 @@ class Network(WordNetwork, ABC, Generic[B]):
 
     @abstractmethod
     def loss(self, batch: B, gold: Sequence[Any]) -> Tensor:
-        """Return the loss of a batch, a sum over its words. Words whose gold is missing have no loss."""
+        """Return the loss of a batch, a sum over its words. Words without gold do not count."""
 
     @abstractmethod
     def parse(self, batch: B) -> list[Any]:
         """Return the parse of each sentence of a batch."""
 
     def count_targets(self, gold: Sequence[Any]) -> int:
-        """Return how many predictions a loss is the sum of; by default, words that have heads."""
+        """Return the number of predictions in a loss; by default, of words that have heads."""
         return sum(int((tree.heads >= 0).sum()) for tree in gold)
 
     @property
@@ -257,7 +257,7 @@ class Network(WordNetwork, ABC, Generic[B]):
 
 
 class TagEmbeddings(nn.Embedding):
-    """Vectors added to the pieces of a word; missing and unknown tags have vectors of their own."""
+    """Vectors added to the pieces of a word. Missing tags have one vector, unknown tags another."""
 
     def __init__(self, n_tags: int, config: EncoderConfig) -> None:
         super().__init__(n_tags + N_SPECIAL_TAGS, config.embedding_width, padding_idx=NO_TAG)

@@ -1,4 +1,4 @@
-"""The seam between Thinc and PyTorch: a shim that saves, moves and updates a network.
+"""Bridge between Thinc and PyTorch: a shim that saves, moves and updates a network.
 
 It differs from Thinc's ``PyTorchShim`` in two ways. Weights are saved as safetensors together with the
 specification of the network, so nothing else is needed to load them. One step of AdamW updates all parameters
@@ -26,7 +26,7 @@ from .settings import Precision
 from .types import Sentence
 from .wordpieces import WordPieces
 
-#: Largest number of pieces of a batch, with padding, by device. It bounds memory.
+#: Maximum number of pieces of a batch, with padding, by device. It bounds memory.
 MAX_PADDED_PIECES = {"cpu": 2048, "cuda": 32768}
 N = TypeVar("N", bound=WordNetwork)
 S = TypeVar("S", bound="NetworkShim[Any]")
@@ -37,7 +37,7 @@ class NetworkShim(Shim, Generic[N]):
 
     build: Makes the network from a specification, with random weights.
     pretrained_factor: Returns the learning rate of pretrained parameters as a multiple of that of the others,
-        for the encoder's width and the parts of the network that are pretrained.
+        for the encoder's width and the pretrained parts of the network.
     rate_factor: Learning rate of the other parameters as a multiple of the optimizer's rate.
     precision: Arithmetic of the network, which may be changed at any time.
     """
@@ -65,7 +65,7 @@ class NetworkShim(Shim, Generic[N]):
 
         spec: Specification of the network.
         weights: Its weights; None for random ones.
-        Raises RuntimeError if the weights are others than the specification asks for, before memory is used.
+        Raises RuntimeError, before using memory, if the weights do not fit the specification.
         """
         config = spec.encoder
         if weights is None:
@@ -120,7 +120,7 @@ class NetworkShim(Shim, Generic[N]):
 
     @property
     def max_padded(self) -> int:
-        """Largest number of pieces of a batch, with its padding."""
+        """Maximum number of pieces of a batch, with its padding."""
         return MAX_PADDED_PIECES.get(self.network.device.type, MAX_PADDED_PIECES["cpu"])
 
     def arithmetic(self) -> contextlib.AbstractContextManager[Any]:
@@ -160,7 +160,7 @@ class NetworkShim(Shim, Generic[N]):
                 rate_factor=self.rate_factor,
             )
         take_step(self._optimizer, optimizer, self.n_targets)
-        # Layers must drop what they keep of the old weights (see ``layers/linear.py``).
+        # Layers must drop copies of the old weights (see ``layers/linear.py``).
         self.network.train()
         self.n_targets = 0
 
@@ -179,13 +179,13 @@ class NetworkShim(Shim, Generic[N]):
         return to_bytes(self.spec, self.network.state_dict(), self.stored_as)
 
     def from_bytes(self, data: bytes) -> NetworkShim[N]:
-        """Build the network that was saved. Raises ValueError when the bytes are not whole."""
+        """Build the network that was saved. Raises ValueError for damaged bytes."""
         if not data:
             return self
         spec, weights = from_bytes(data)
         try:
             self.build_network(spec, weights)
-        except Exception as error:  # whatever a damaged specification leads to
+        except Exception as error:  # a damaged specification may lead to any error
             raise ValueError(Errors.E406.format(error=error)) from error
         return self
 
@@ -202,7 +202,7 @@ class NetworkShim(Shim, Generic[N]):
 
 
 def find_shims(model: Model[Any, Any]) -> Iterator[NetworkShim[Any]]:
-    """Yield the shims of this library in a model, its own before those of its layers."""
+    """Yield the shims of this library in a model, then those in its layers."""
     for node in model.walk():
         yield from (shim for shim in node.shims if isinstance(shim, NetworkShim))
 
@@ -216,15 +216,15 @@ def get_network_shim(model: Model[Any, Any], kind: type[S]) -> S:
 
 
 def find_upstream(model: Model[Any, Any]) -> NetworkShim[Any] | None:
-    """Return the shim of the encoder that gives a parser its words' vectors; None for another origin."""
+    """Return the shim of the encoder whose vectors a parser reads; None unless it is of this library."""
     tok2vec = model.maybe_get_ref("tok2vec")
-    encoder = getattr(tok2vec, "encoder", tok2vec)  # a listener knows its encoder
+    encoder = getattr(tok2vec, "encoder", tok2vec)  # a listener has a reference to its encoder
     return None if encoder is None else next(find_shims(encoder), None)
 
 
 @contextlib.contextmanager
 def half_precision(model: Model[Any, Any]) -> Iterator[None]:
-    """Within this context a model of ours is saved with weights in float16, which is half the size."""
+    """Save weights of a model of this library in float16 within this context."""
     shims = list(find_shims(model))
     for shim in shims:
         shim.stored_as = torch.float16

@@ -1,6 +1,6 @@
-"""An AdamW that follows Thinc's optimizer, whose settings ``spacy train`` drives.
+"""AdamW of PyTorch with the settings of Thinc's optimizer, which ``spacy train`` changes over time.
 
-One call updates all parameters of a network, where Thinc would make one call for each parameter.
+One call updates all parameters of a network. Thinc would make one call for each parameter.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from thinc.api import Optimizer
 
 from .network import Part, WordNetwork
 
-#: Name of the table of pieces. It is large, and few of its rows get a gradient: on a CPU it is kept.
+#: Name of the table of pieces. It is large, and few of its rows get a gradient. So a CPU reuses the gradient.
 PIECES = "encoder.embeddings.pieces.weight"
 
 
@@ -49,10 +49,9 @@ def make_adamw(
 def take_step(adamw: torch.optim.AdamW, optimizer: Optimizer, n_targets: int) -> None:
     """Make one step on mean gradients, with the present settings of Thinc's optimizer.
 
-    The sum of gradients is divided by n_targets, so ``accumulate_gradient`` saves memory and changes
-    nothing else.
+    The sum of gradients is divided by n_targets, so ``accumulate_gradient`` only saves memory.
 
-    adamw: Optimizer from ``make_adamw``. Its gradients are cleared. On a CPU that of the pieces becomes zero.
+    adamw: Optimizer from ``make_adamw``. Clears its gradients. On a CPU, that of the pieces becomes zero.
     optimizer: Thinc's optimizer.
     n_targets: Number of predictions whose losses were summed.
     """

@@ -17,8 +17,8 @@ from .settings import Precision
 def has_bfloat16(device: torch.device) -> bool:
     """Return whether a device has instructions for products in bfloat16.
 
-    PyTorch is asked. A device that only emulates bfloat16, such as a T4, counts as one without it. So does a
-    CPU that PyTorch does not know, such as one of ARM.
+    A device that only emulates bfloat16, such as a T4, does not count. Neither does a CPU that PyTorch cannot
+    check, such as one of ARM.
     """
     if device.type == "cuda":
         with torch.cuda.device(device):

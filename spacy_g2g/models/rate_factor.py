@@ -1,4 +1,4 @@
-"""A learning rate of its own for a model of spaCy, such as a tagger on a transformer."""
+"""A separate learning rate for a model of spaCy, such as a tagger on a transformer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..errors import Errors
 
 
 class _ModelWithRate(Model[Any, Any]):
-    """A model that hands its rate factor to the optimizer."""
+    """A model that passes its rate factor to the optimizer."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""RNGTr: SynTr that takes its own output as graph input.
+"""RNGTr: SynTr that reads its own output as graph input.
 
 Mohammadshahi & Henderson 2021, "Recursive Non-Autoregressive Graph-to-Graph Transformer for Dependency
 Parsing with Iterative Refinement".
@@ -28,7 +28,7 @@ from .settings import COUNT, SHARE, BiaffineSettings, builder, setting
 from .syntr import Graphs, Scores, SynTr
 from .types import Arcs, ArcScores, Parse, ParserModel, Sentence, Start, pad_trees
 
-#: Smallest log-probability of a head or a label in a mean. It keeps sums finite.
+#: Minimum log-probability of a head or a label in a mean. It keeps sums finite.
 MIN_LOG_PROB = -100.0
 
 
@@ -51,7 +51,7 @@ class RNGTrSettings(BiaffineSettings):
         0.5,
         "Share of the parser's log-probabilities in the mean that the refiner decodes heads and labels from, "
         "if a parser of this library that scores all arcs comes before it in the pipeline. With 0, the "
-        "refiner uses its own alone.",
+        "refiner uses only its own.",
         SHARE,
     )
 
@@ -72,7 +72,7 @@ def learn_initial_labels(
 ) -> dict[str, Any]:
     """Return ``n_initial_labels``, the number of labels that only initial graphs have.
 
-    Behind a shared encoder of this library, also return ``shared_encoder``, its sizes.
+    With a shared encoder of this library, also return its sizes, ``shared_encoder``.
     """
     shared = {} if start.shared_encoder is None else {"shared_encoder": start.shared_encoder.to_dict()}
     return {"n_initial_labels": start.n_initial_labels, **shared}
@@ -85,8 +85,8 @@ class RNGTr(SynTr[PieceBatch]):
     pass of a sentence gives a tree. A sentence is finished when its graph stays the same, and then leaves the
     batch.
 
-    An encoder that the pipeline shares is run with tables of relations that belong to this network. A pass
-    without any graph takes the vectors that the encoder gave to all components.
+    If the pipeline shares an encoder, this network runs it with its own tables of relations. A pass without
+    any graph reads the vectors that the encoder gives to all components.
 
     In training, each pass has its loss. No gradient flows from one pass to the pass before, and the gradients
     of all passes make one step of the optimizer. The published code makes a step after each pass.
@@ -141,7 +141,7 @@ class RNGTr(SynTr[PieceBatch]):
         encoded = self.upstream.network.encode(batch, edges, extra, self.tables)
         factor = self.upstream_factor
         if encoded.requires_grad and factor != 1.0:
-            # The gradients of the tables have the factor, too. AdamW's steps hardly depend on their scale.
+            # This also scales the gradients of the tables. AdamW's steps hardly depend on their scale.
             encoded.register_hook(lambda gradient: factor * gradient)
         return self.with_root(encoded[:, 1:].float())
 
@@ -157,12 +157,12 @@ class RNGTr(SynTr[PieceBatch]):
         for _ in range(1, self.iterations):
             with torch.no_grad():
                 graphs, _ = self.arg_max(scores, batch)
-            going_on = np.flatnonzero(~self.is_finished(batch, graphs))
-            if not len(going_on):
+            unfinished = np.flatnonzero(~self.is_finished(batch, graphs))
+            if not len(unfinished):
                 break
-            batch = _with_graphs(batch, graphs).take(going_on)
+            batch = _with_graphs(batch, graphs).take(unfinished)
             width = int(batch.n_words.max())
-            heads, labels = heads[going_on, :width], labels[going_on, :width]
+            heads, labels = heads[unfinished, :width], labels[unfinished, :width]
             scores = self.score(batch, self.edges(batch))
             loss = loss + self.loss_of_scores(scores, heads=heads, labels=labels)
         return loss
@@ -186,16 +186,16 @@ class RNGTr(SynTr[PieceBatch]):
                     passes[member].append(graphs.parse(batch, i))
             if finished.all():
                 break
-            going_on = np.flatnonzero(~finished)
-            members = members[going_on]
-            batch = _with_graphs(batch, graphs).take(going_on)
+            unfinished = np.flatnonzero(~finished)
+            members = members[unfinished]
+            batch = _with_graphs(batch, graphs).take(unfinished)
         return [parses[i] for i in range(len(passes))]
 
     def with_prior(self, scores: Scores, batch: PieceBatch) -> Scores:
         """Return scores whose arcs are log-probabilities, averaged with those of the parser before.
 
-        The mean counts the prior with ``prior_share``. Sentences without a prior keep their own scores.
-        ``label_log_probs`` averages labels of arcs that are in the parser's tree as well.
+        The weight of the prior is ``prior_share``. Sentences without a prior keep their own scores. For arcs
+        in the parser's tree, ``label_log_probs`` averages the labels in the same way.
         """
         sentences = enumerate(batch.sentences)
         priors = {i: s.request.prior for i, s in sentences if s.request.prior is not None}
@@ -204,14 +204,14 @@ class RNGTr(SynTr[PieceBatch]):
         prior = np.zeros(scores.arcs.shape, dtype=np.float32)
         heads = np.full(prior.shape[:2], -1)
         labels = np.zeros((*prior.shape[:2], self.scorer.n_labels), dtype=np.float32)
-        is_known = np.zeros((len(prior), 1, 1), dtype=np.bool_)
+        has_prior = np.zeros((len(prior), 1, 1), dtype=np.bool_)
         for i, own_prior in priors.items():
-            n, is_known[i] = int(batch.n_words[i]), True
+            n, has_prior[i] = int(batch.n_words[i]), True
             prior[i, :n, : n + 1] = own_prior.arcs
             heads[i, :n], labels[i, :n] = own_prior.heads, own_prior.labels
         own = self.head_log_probs(scores.arcs, batch.n_words)
         mean = self.mean(own, prior=self.tensor(prior)).masked_fill(own.isneginf(), -torch.inf)
-        arcs = torch.where(self.tensor(is_known), mean, scores.arcs)
+        arcs = torch.where(self.tensor(has_prior), mean, scores.arcs)
         prior_labels = (self.tensor(heads), self.tensor(labels)) if (heads > 0).any() else None
         return scores._replace(arcs=arcs, prior_labels=prior_labels)
 
@@ -239,7 +239,7 @@ class RNGTr(SynTr[PieceBatch]):
         return arc_scores
 
     def constrain(self, scores: Scores, batch: PieceBatch) -> Scores:
-        """Forbid the arcs that are against the constraints of their sentences."""
+        """Forbid the arcs that violate the constraints of their sentences."""
         allowed = np.ones(scores.arcs.shape, dtype=np.bool_)
         for i, sentence in enumerate(batch.sentences):
             constraints = sentence.request.constraints
@@ -252,7 +252,7 @@ class RNGTr(SynTr[PieceBatch]):
         return scores._replace(arcs=scores.arcs.masked_fill(~self.tensor(allowed), -torch.inf))
 
     def is_finished(self, batch: PieceBatch, graphs: Graphs) -> BoolArray:
-        """Find the sentences whose graph a pass did not change, bool [sentences]."""
+        """Return which sentences have a graph that the pass left unchanged, bool [sentences]."""
         if not self.stop or batch.heads is None or batch.labels is None:
             return np.zeros(len(batch.n_words), dtype=np.bool_)
         same: BoolArray = ((batch.heads == graphs.heads) & (batch.labels == graphs.labels)).all(axis=1)
@@ -266,7 +266,7 @@ def shared_tables(encoder: EncoderConfig, n_relations: int) -> nn.ModuleList:
 
 
 def fix_labels(graphs: Graphs, batch: PieceBatch) -> None:
-    """Write the labels that are fixed to the graphs that the next pass reads."""
+    """Write the labels that constraints fix to the graphs that the next pass reads."""
     for i, sentence in enumerate(batch.sentences):
         for kind, words, label in sentence.request.constraints:
             if kind == "label":

@@ -19,7 +19,7 @@ from .network import NetworkSpec
 def to_bytes(spec: NetworkSpec, weights: dict[str, Tensor], dtype: torch.dtype) -> bytes:
     """Return a specification and weights as bytes.
 
-    dtype: Type of the saved weights. Weights with values that are too large for it keep their own type.
+    dtype: Type of the saved weights. Weights with values that exceed it keep their own type.
     """
     saved = {name: _convert(weight.detach().cpu().contiguous(), dtype) for name, weight in weights.items()}
     fields, content = spec.to_dict(), save_tensors(saved)
@@ -29,18 +29,18 @@ def to_bytes(spec: NetworkSpec, weights: dict[str, Tensor], dtype: torch.dtype) 
 
 
 def from_bytes(data: bytes) -> tuple[NetworkSpec, dict[str, Tensor]]:
-    """Return the specification and the weights. Raises ValueError when the bytes are not those saved."""
+    """Return the specification and the weights. Raises ValueError for bytes other than those saved."""
     try:
         msg: dict[str, Any] = srsly.msgpack_loads(data)
         if msg.get("sha256") != digest_of(msg["spec"], msg["weights"]):
             raise ValueError(Errors.E430)
         return NetworkSpec.from_dict(msg["spec"]), load_tensors(msg["weights"])
-    except Exception as error:  # whatever damaged bytes lead to
+    except Exception as error:  # damaged bytes may lead to any error
         raise ValueError(Errors.E406.format(error=error)) from error
 
 
 def digest_of(spec: dict[str, Any], weights: bytes) -> str:
-    """Return the SHA-256 of a specification and weights, which tells damage but not an attack."""
+    """Return the SHA-256 of a specification and weights, which detects damage but not an attack."""
     digest = sha256(json.dumps(spec, sort_keys=True).encode())
     digest.update(weights)
     return digest.hexdigest()

@@ -21,7 +21,7 @@ from .types import WordVectorModel
 
 #: Arithmetic of matrix products.
 Precision = Literal["auto", "float32", "bfloat16"]
-#: What the likelihood of heads is a likelihood of: each head by itself, or the whole tree.
+#: Unit whose likelihood is learned: each head by itself, or the whole tree.
 HeadLoss = Literal["local", "tree"]
 #: How the vectors of a word's pieces become the vector of the word.
 Pooling = Literal["first", "mean"]
@@ -31,8 +31,8 @@ Pooling = Literal["first", "mean"]
 class Range:
     """Numbers that a setting may have.
 
-    expected: Words for them in an error, after "a number".
-    contains: Returns whether a number is one of them.
+    expected: Text after "a number" in an error.
+    contains: Returns whether a number is in the range.
     """
 
     expected: str
@@ -45,7 +45,7 @@ SHARE = Range("from 0 to below 1", lambda value: 0 <= value < 1)
 FACTOR = Range("above 0", lambda value: value > 0)
 RATE = Range("from 0 to 1", lambda value: 0 <= value <= 1)
 
-#: Power of an encoder's width by which its default learning rate falls.
+#: The default learning rate of an encoder falls with this power of its width.
 WIDTH_POWER = 3
 #: Default learning rate of a whole parser that is trained again, as a share of that of a checkpoint.
 COPY_SHARE = 0.3
@@ -56,7 +56,7 @@ def setting(default: Any, description: str, allowed: Range | None = None) -> Any
 
     default: Default value.
     description: Sentences for the page of settings. None is null there, as in a config.
-    allowed: Numbers that the setting may have; None for a setting that is no number.
+    allowed: Numbers that the setting may have; None for other types.
     """
     metadata = {"default": default, "description": description, "allowed": allowed}
     return field(default_factory=lambda: copy(default), metadata=metadata)
@@ -64,8 +64,8 @@ def setting(default: Any, description: str, allowed: Range | None = None) -> Any
 
 def with_default(settings: type[CheckedSettings], name: str, default: Any) -> Any:
     """Return the field of a class of settings with another default."""
-    known = settings.__dataclass_fields__[name].metadata
-    return setting(default, known["description"], known["allowed"])
+    metadata = settings.__dataclass_fields__[name].metadata
+    return setting(default, metadata["description"], metadata["allowed"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,7 @@ class CheckedSettings:
 
 
 def check_choice(name: str, value: Any, *, hint: Any) -> None:
-    """Raise ValueError for a value of a setting that is none of those of its literal type."""
+    """Raise ValueError if the value of a setting is not in its literal type."""
     choices = _choices(hint)
     if choices and value not in choices:
         raise ValueError(Errors.E411.format(setting=name, value=value, choices=choices))
@@ -112,7 +112,7 @@ class NetworkSettings(CheckedSettings):
 class Settings(NetworkSettings):
     """Settings of all architectures with an encoder."""
 
-    #: Rate factor of an encoder of width 384, from which that of another width follows.
+    #: Rate factor of an encoder of width 384. Those of other widths follow from it.
     factor_at_384 = 0.1
 
     encoder_rate_factor: float | None = setting(
@@ -154,8 +154,8 @@ class WordSettings(Settings):
 
     n_mixed_layers: int = setting(
         1,
-        "Number of the encoder's last layers whose outputs are mixed with learned weights; 1 takes the last "
-        "layer alone. A number above that of the layers takes all, and the input of the first layer.",
+        "Number of the encoder's last layers whose outputs are mixed with learned weights; 1 takes only "
+        "the last layer. A number above that of the layers takes all, and the input of the first layer.",
         COUNT,
     )
     pooling: Pooling = setting(
@@ -216,7 +216,7 @@ class BiaffineSettings(WordSettings, TagSettings, VectorSettings):
 
 
 def describe(settings: type[CheckedSettings]) -> tuple[tuple[str, Any, Any], ...]:
-    """Return the name, type and metadata of each setting of a class, its own settings first."""
+    """Return the name, type and metadata of each setting of a class, before those of its base classes."""
     hints = get_type_hints(settings)
     metadata = {f.name: f.metadata for f in fields(settings)}
     names: dict[str, None] = {}
@@ -226,7 +226,7 @@ def describe(settings: type[CheckedSettings]) -> tuple[tuple[str, Any, Any], ...
 
 
 def _choices(hint: Any) -> tuple[object, ...]:
-    """Return the values of a literal type, with None if that is allowed; nothing for another type."""
+    """Return the values of a literal type, with None if allowed. Another type has no values."""
     members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     choices: list[object] = []
     for member in members:
@@ -244,16 +244,16 @@ def builder(
 ) -> Callable[[Callable[..., Built]], Callable[..., Built]]:
     """Return a decorator for a function that builds something from settings.
 
-    The decorated function takes each setting by name, as a config gives them. Its signature and its docstring
-    come from the class, so that the registry checks types and fills in defaults as for any other function.
+    The decorated function takes each setting by name, as a config gives them. The class determines its
+    signature and docstring, so that the registry checks types and fills in defaults.
 
     settings: Class of the settings.
     first: Names of further arguments of the function, which come before the settings.
     """
 
     def decorate(build: Callable[..., Built]) -> Callable[..., Built]:
-        def build_from_settings(**given: Any) -> Built:
-            return build(*(given.pop(name) for name in first), settings(**given))
+        def build_from_settings(**values: Any) -> Built:
+            return build(*(values.pop(name) for name in first), settings(**values))
 
         function: Any = update_wrapper(build_from_settings, build)
         hints = get_type_hints(build)

@@ -1,4 +1,4 @@
-"""An encoder that the components of a pipeline share: from Docs to the vectors of their tokens."""
+"""An encoder that the components of a pipeline share. It gives the vectors of tokens of Docs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SharedEncoder(WordNetwork):
 
 
 class EncoderShim(NetworkShim[SharedEncoder]):
-    """Runs a shared encoder. Sentences are batched by their pieces, whatever their order."""
+    """Runs a shared encoder on batches of sentences with similar numbers of pieces."""
 
     def predict(self, sentences: Sequence[Sentence]) -> Floats2d:
         """Return the vectors of the words of all sentences, float32 [words, width]."""
@@ -45,7 +45,7 @@ class EncoderShim(NetworkShim[SharedEncoder]):
 
         def backprop(d_vectors: Floats2d) -> None:
             if not len(vectors):
-                return  # nothing was encoded
+                return  # There were no words.
             torch.autograd.backward(vectors, xp2torch(d_vectors, device=vectors.device))
             self.n_targets += len(vectors)
 
@@ -76,7 +76,7 @@ def build_encoder(settings: WordSettings) -> WordVectorModel:
 
 
 def _build_encoder(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Start | None = None) -> None:  # noqa: N803
-    """Build the network. Do nothing without Docs and start, as for a model that was loaded."""
+    """Build the network. A loaded model gets neither Docs nor a start, and keeps its network."""
     if X is None or Y is None:
         return
     source = Y.encoder or encoder_from_scratch()
@@ -100,7 +100,7 @@ def encode(
 
     model: The model of ``build_encoder``.
     docs: The Docs.
-    segmentation: Where their sentences are, whatever the Docs say of them.
+    segmentation: Where their sentences are, which may differ from those in the Docs.
     is_train: Whether gradients will come back.
     Returns float32 [tokens, width] for each Doc, zeros for white space.
     """

@@ -1,4 +1,4 @@
-"""The shim of parsers, which makes batches of sentences of similar lengths and runs a network on them."""
+"""The shim of parsers. It batches sentences of similar lengths and runs a network on them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .wordpieces import WordPieces
 class G2GShim(NetworkShim[Network[Any]]):
     """A parser's network.
 
-    upstream: Shim of the encoder that gives the vectors of words; None for another origin. A network that
-        reads graphs runs that encoder on them, too.
+    upstream: Shim of the encoder that gives the vectors of words; None unless it is of this library. A
+        network that reads graphs also runs that encoder on its graphs.
     upstream_factor: Scale of gradients from graph passes into the shared encoder; 0 detaches it.
     """
 
@@ -95,16 +95,16 @@ class G2GShim(NetworkShim[Network[Any]]):
         return words.batches(sentences, self.max_padded // share, unknown)
 
     def _reader(self, sentences: Sequence[Sentence]) -> WordPieces | WordVectors:
-        """Return what makes batches of the sentences."""
+        """Return the object that makes batches of the sentences."""
         if self.known_spec.encoder is not None:
             return self.wordpieces
         network = self.network
         return WordVectors(sentences, network.device, network.upstream and network.upstream.wordpieces)
 
     def _connected(self, *, is_train: bool) -> Network[Any]:
-        """Return the network, connected with the upstream encoder if it runs it on graphs.
+        """Return the network, connected with the upstream encoder if it runs that encoder on graphs.
 
-        Raises ValueError if it would, but the vectors come from an encoder of another library.
+        Raises ValueError if the network needs the encoder, but it is of another library.
         """
         network = self.network.train(is_train)
         if network.runs_upstream and self.known_spec.encoder is None:

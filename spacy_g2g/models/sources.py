@@ -1,6 +1,6 @@
 """Sources of encoders: callbacks of ``[initialize.components.NAME.encoder]`` that give the start of training.
 
-A saved pipeline holds sizes, weights and tokenizer, so loading it calls no function of this file.
+A saved pipeline holds sizes, weights and tokenizer, so loading it does not call these functions.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from ..layers.encoder_config import EncoderConfig
 from .network_shim import find_shims, find_upstream
 from .start import checkpoint_of
 
-#: Makes the checkpoint to start from, given the words of the training data.
-#: A checkpoint without weights stands for random initialization.
+#: Function from the words of the training data to the checkpoint to start from. Without weights, the
+#: checkpoint stands for random initialization.
 EncoderSource = Callable[[Iterable[str]], Checkpoint]
 
 
@@ -49,8 +49,8 @@ def encoder_from_checkpoint(
 def encoder_from_pipeline(path: str, *, component: str = "g2g_parser", scorers: bool = True) -> EncoderSource:
     """Return a source that copies the encoder of a trained parser, or the one that it listens to.
 
-    Registered as ``spacy_g2g.EncoderFromPipeline.v1``. A parser that listens to an encoder takes the scorers
-    alone.
+    Registered as ``spacy_g2g.EncoderFromPipeline.v1``. A parser that listens to an encoder takes only the
+    scorers.
 
     path: Folder or name of the pipeline.
     component: Name of the parser in the pipeline.
@@ -66,11 +66,9 @@ def encoder_from_pipeline(path: str, *, component: str = "g2g_parser", scorers: 
         if shim is None or model is None:
             raise ValueError(Errors.E413.format(path=path, component=component, names=nlp.pipe_names))
         checkpoint = checkpoint_of(shim, find_upstream(model))
-        return (
-            replace(checkpoint, labels=tuple(pipe.labels))
-            if scorers
-            else replace(checkpoint, task_weights={})
-        )
+        if scorers:
+            return replace(checkpoint, labels=tuple(pipe.labels))
+        return replace(checkpoint, task_weights={})
 
     return source
 
@@ -94,11 +92,11 @@ def encoder_from_scratch(
     n_layers: Number of Transformer layers.
     n_attention_heads: Number of attention heads in each layer.
     hidden_width: Hidden width of the feed-forward networks.
-    n_positions: Most pieces that the encoder reads at once, including [CLS], ROOT and [SEP].
-    vocab_size: Largest number of WordPiece pieces.
-    min_frequency: Smallest frequency of two neighboring pieces that are merged into a new piece.
-    lowercase: Convert words to lower case. Accents are kept.
-    Raises ValueError for sizes that no encoder can have.
+    n_positions: Maximum number of pieces that the encoder reads at once, including [CLS], ROOT and [SEP].
+    vocab_size: Maximum number of WordPiece pieces.
+    min_frequency: Minimum frequency of two neighboring pieces that are merged into a new piece.
+    lowercase: Convert words to lower case. Accents stay.
+    Raises ValueError for invalid sizes.
     """
     config = EncoderConfig(
         vocab_size=0,
@@ -141,13 +139,13 @@ def train_word_pieces(
     for word, count in counts.items():
         for piece in _letters(word):
             alphabet[piece] += count
-    # The trainer has a piece for each letter, whatever the size: words with rare ones are kept from it.
+    # The trainer makes a piece of each letter, whatever the size. So it never sees words with rare letters.
     ranked = sorted(alphabet, key=lambda piece: (-alphabet[piece], piece))
     letters = ranked[: (vocab_size - len(special)) // 2]
-    known = set(letters)
-    words = [word for word in sorted(counts) if known.issuperset(_letters(word))]
+    frequent = set(letters)
+    words = [word for word in sorted(counts) if frequent.issuperset(_letters(word))]
     # The trainer gives ids in the order of a hash table, which breaks ties between merges differently in
-    # every run; characters given in advance have their ids before it starts.
+    # every run. Special tokens have fixed ids.
     trainer = trainers.WordPieceTrainer(
         vocab_size=vocab_size,
         min_frequency=min_frequency,

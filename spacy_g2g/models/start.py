@@ -1,4 +1,4 @@
-"""The start of training: what a network learns before it is built, and the weights that it copies."""
+"""The start of training: facts that a network is built from, and the weights that it copies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .types import Sentence, Start
 #: Function that returns ``NetworkSpec.learned``. Its arguments are the training sentences, the start of
 #: training, and whether the encoder is pretrained.
 Learn = Callable[[Sequence[Sentence], Start, bool], dict[str, Any]]
-#: How many differences of weights a warning shows.
+#: Maximum number of differences of weights in a warning.
 SHOWN_DIFFERENCES = 3
 
 
@@ -40,9 +40,9 @@ def build_for_training(
     shim: The shim.
     sentences: Training sentences.
     start: The start of training.
-    checkpoint: Weights that training starts from. If words come as vectors, only those of the task are
-        taken; None for random ones.
-    learn: Function that returns what the network learns before it is built; None if that is nothing.
+    checkpoint: Weights that training starts from; None for random ones. If words come as vectors, only the
+        weights of the task count.
+    learn: Function that returns facts of the sentences; None for a network that needs none.
     reads_tags: Whether the network reads the tags of the sentences.
     """
     own = None if start.vector_width else checkpoint
@@ -87,24 +87,23 @@ def _take_task(
         if name in own:
             pairs[name] = checkpoint.learned.get(name), own[name]
     for name in sorted(weights.keys() | expected.keys()):
-        before, after = (list(of[name].shape) if name in of else None for of in (weights, expected))
+        before, after = (list(t[name].shape) if name in t else None for t in (weights, expected))
         pairs[name] = before, after
-    shown = reprlib.repr
-    differences = [f"{name} {shown(a)} in place of {shown(b)}" for name, (a, b) in pairs.items() if a != b]
+    short = reprlib.repr
+    differences = [f"{name} {short(a)} in place of {short(b)}" for name, (a, b) in pairs.items() if a != b]
     if differences:
-        warnings.warn(
-            Warnings.W401.format(differences="; ".join(differences[:SHOWN_DIFFERENCES])), stacklevel=2
-        )
+        text = "; ".join(differences[:SHOWN_DIFFERENCES])
+        warnings.warn(Warnings.W401.format(differences=text), stacklevel=2)
         return False
     network.load_state_dict(weights, strict=False)
     return True
 
 
 def checkpoint_of(shim: NetworkShim[Any], upstream: NetworkShim[Any] | None = None) -> Checkpoint:
-    """Return what another model can start from: tokenizer, encoder without graph input, weights of the task.
+    """Return a checkpoint for another model: tokenizer, encoder without graph input, weights of the task.
 
     shim: Shim of a parser.
-    upstream: Shim of the encoder that the parser listens to; None for a parser with its own.
+    upstream: Shim of the encoder that the parser listens to; None for a parser with its own encoder.
     Raises ValueError for a parser without an encoder of this library.
     """
     spec, network = shim.known_spec, shim.network
@@ -121,14 +120,14 @@ def checkpoint_of(shim: NetworkShim[Any], upstream: NetworkShim[Any] | None = No
 
 
 def _learned(network: WordNetwork, spec: NetworkSpec) -> dict[str, Any]:
-    """Return what the weights of a network's task may depend on."""
+    """Return the facts that the weights of a network's task may depend on."""
     return dict(spec.learned) if spec.encoder is None else {**spec.learned, "pooling": network.pooling}
 
 
 def repeated_tags(sentences: Iterable[Sentence]) -> tuple[str, ...]:
-    """Return the tags that the sentences have more than once.
+    """Return the tags that occur more than once.
 
-    Tags seen once count as unknown tags, whose vector would not be trained otherwise.
+    A tag that occurs once counts as unknown, so that the vector of unknown tags is trained.
     """
     counts: Counter[str] = Counter()
     for sentence in sentences:
@@ -167,5 +166,5 @@ def rank_words(sentences: Iterable[Sentence]) -> list[str]:
     counts: Counter[str] = Counter()
     for sentence in sentences:
         counts.update(sentence.words)
-    # The order of words with the same frequency has no meaning, but it is the same in every run.
+    # Words with the same frequency are in an arbitrary order, the same in every run.
     return sorted(counts, key=lambda word: (counts[word], crc32(word.encode()), word))

@@ -29,7 +29,7 @@ from .network import B, Network, NetworkSpec
 from .settings import BiaffineSettings, builder
 from .types import Arcs, ArcScores, Parse, ParserModel, pad_trees
 
-#: Smallest probability of a head among all trees. It keeps logarithms finite.
+#: Minimum probability of a head among all trees. It keeps logarithms finite.
 MIN_PROBABILITY = 1e-20
 
 
@@ -50,7 +50,7 @@ def build_syntr(settings: SynTrSettings) -> ParserModel:
 class SynTr(Network[B]):
     """Encoder, perhaps an LSTM over its words, and biaffine scorers.
 
-    The scorer has no root label, since the root arc alone has it.
+    The scorer leaves out the root label, since only the root arc has it.
     """
 
     meets_constraints = scores_arcs = True
@@ -106,7 +106,7 @@ class SynTr(Network[B]):
     def loss_of_heads(self, scores: Scores, heads: IntArray) -> Tensor:
         """Compute the loss against gold heads, int [sentences, words], -1 if missing.
 
-        The heads of a sentence that no tree with one root can have are learned each by itself.
+        Heads that do not fit into a tree with one root are learned one by one.
         """
         targets = self.tensor(heads)
         if self.head_loss == "local":
@@ -114,9 +114,9 @@ class SynTr(Network[B]):
         are_trees = self.tensor(can_be_trees(heads, lengths=scores.n_words))
         both = torch.stack([scores.arcs, restrict(scores.arcs, heads=targets)])
         is_word = self.is_word(scores.n_words, heads.shape[1])
-        every, agreeing = log_partition(both, is_word=is_word.expand(2, -1, -1))
+        all_trees, gold_trees = log_partition(both, is_word=is_word.expand(2, -1, -1))
         others = _cross_entropy(scores.arcs, targets.masked_fill(are_trees[:, None], -1))
-        loss: Tensor = ((every - agreeing) * are_trees).sum().float()
+        loss: Tensor = ((all_trees - gold_trees) * are_trees).sum().float()
         return loss + others
 
     def is_word(self, n_words: IntArray, width: int) -> Tensor:
@@ -152,9 +152,9 @@ class SynTr(Network[B]):
         return label_scores.float()
 
     def arg_max(self, scores: Scores, batch: Batch) -> tuple[Graphs, FloatArray]:
-        """Find the best head of each word, whatever graph they form, and the best label of each arc.
+        """Find the best head of each word, even if these do not form a tree, and the best label of each arc.
 
-        All that the host needs comes from the device in one transfer.
+        A single transfer brings all results from the device to the host.
 
         Returns the graphs, and the log-probabilities of heads, float [sentences, words, words + 1].
         Raises ValueError for scores that are not numbers.
@@ -167,15 +167,14 @@ class SynTr(Network[B]):
         best = label_log_probs.max(-1)
         parts = [log_probs.flatten(), heads.float(), best.indices.float(), best.values]
         packed: FloatArray = torch.cat(parts).cpu().numpy()
-        n_words = len(rows)
         host_log_probs = packed[: log_probs.numel()].reshape(log_probs.shape)
         if np.isnan(host_log_probs).any():
             raise ValueError(Errors.E409)
-        best_heads, best_labels, log_probs_of_best = packed[log_probs.numel() :].reshape(3, n_words)
+        best_heads, best_labels, best_log_probs = packed[log_probs.numel() :].reshape(3, len(rows))
         padded = np.zeros(is_word.shape, dtype=np.int64)
         padded[is_word] = best_heads
         graphs = Graphs.from_heads(padded, host_log_probs, batch.n_words, label_log_probs)
-        graphs.set_labels(is_word, best_labels.astype(np.int64), log_probs_of_best)
+        graphs.set_labels(is_word, best_labels.astype(np.int64), best_log_probs)
         return graphs, host_log_probs
 
     def to_trees(
@@ -202,18 +201,18 @@ class SynTr(Network[B]):
         among_words = np.flatnonzero(changed[graphs.heads >= 0])
         arcs = self.tensor(np.stack([*np.nonzero(changed), heads[changed], among_words]))
         rows, words, new_heads, places = arcs
-        log_probs_of_labels = self.label_log_probs(scores, rows=rows, words=words, heads=new_heads)
-        best = log_probs_of_labels.max(-1)
-        label_log_probs = graphs.label_log_probs.index_copy(0, places, log_probs_of_labels)
+        new_log_probs = self.label_log_probs(scores, rows=rows, words=words, heads=new_heads)
+        best = new_log_probs.max(-1)
+        label_log_probs = graphs.label_log_probs.index_copy(0, places, new_log_probs)
         trees = Graphs.from_heads(np.maximum(heads, 0), log_probs, batch.n_words, label_log_probs)
         trees = trees._replace(labels=graphs.labels, label_probs=graphs.label_probs)
         # One transfer for both: label ids are small enough for a float.
-        ids, log_probs_of_best = torch.stack([best.indices.float(), best.values]).cpu().numpy()
-        trees.set_labels(changed, ids.astype(np.int64), log_probs_of_best)
+        best_labels, best_log_probs = torch.stack([best.indices.float(), best.values]).cpu().numpy()
+        trees.set_labels(changed, best_labels.astype(np.int64), best_log_probs)
         return trees
 
     def label_log_probs(self, scores: Scores, *, rows: Tensor, words: Tensor, heads: Tensor) -> Tensor:
-        """Return the log-probabilities of labels of arcs, float32 [arcs, labels]. The root label is left out.
+        """Return the log-probabilities of labels but the root label, float32 [arcs, labels].
 
         scores: Scores of the batch.
         rows: The sentences of the arcs, int [arcs].
@@ -279,7 +278,7 @@ class Scores(NamedTuple):
 
 
 def scores_of_trees(trees: Graphs, log_probs: FloatArray, batch: Batch) -> dict[int, ArcScores]:
-    """Return the scores of the sentences that ask for those of their tree, by their numbers.
+    """Return the scores of the sentences that request those of their tree, by number of the sentence.
 
     trees: Trees of all sentences.
     log_probs: float [sentences, words, words + 1], the log-probabilities of heads.
@@ -299,8 +298,8 @@ def scores_of_trees(trees: Graphs, log_probs: FloatArray, batch: Batch) -> dict[
 class Graphs(NamedTuple):
     """Decoded graphs of a batch, [sentences, words] each. Heads and labels are -1 in padding.
 
-    label_log_probs: Log-probabilities of the labels of all arcs, float [arcs, labels], sentence by sentence
-        and without padding. The root label is left out.
+    label_log_probs: Log-probabilities of the labels of all arcs but the root label, float [arcs, labels],
+        sentence by sentence and without padding.
     """
 
     heads: IntArray

@@ -19,12 +19,12 @@ from thinc.types import Floats2d
 from ..arrays import FloatArray, IntArray
 from ..trees.constraints import Constraint
 
-#: How a sentence was fitted into the encoder: "whole"; "truncated", with words cut to their first pieces; in
-#: overlapping "windows" of words; by "nearest_words", in encoders of parser states with the words nearest to
-#: the current action alone; or "chunked", cut into chunks that were parsed one by one.
+#: How a sentence fits into the encoder: "whole"; "truncated", with words cut to their first pieces; in
+#: overlapping "windows" of words; by "nearest_words", in encoders of parser states that read only the words
+#: nearest to the current action; or "chunked", cut into chunks that are parsed one by one.
 Coverage = Literal["whole", "truncated", "windows", "nearest_words", "chunked"]
-#: Which scores a parse has: none; those of all arcs, with the labels of the arcs of its "tree"; or those of
-#: all arcs, with "all" their labels.
+#: Scores of a parse: none; those of all arcs, and of the labels of arcs in the "tree"; or those of all arcs
+#: and of "all" labels.
 ScoresOf = Literal["none", "tree", "all"]
 
 
@@ -45,10 +45,10 @@ class ArcScores:
     """Log-probabilities of the arcs of a sentence of n words, and of their labels but the root label.
 
     arcs: Log-probability of each head of each word, -inf for the word itself; float32 [n, n + 1].
-    labels: Log-probabilities of the labels of all arcs between words, float32 [n, n, labels - 1]. With heads,
-        only of the arcs to these, float32 [n, labels - 1].
-    heads: The one head of each word whose arc has scores of labels, int [n]. Rows of words with another head,
-        0 or -1, have no meaning. None if all arcs between words have such scores.
+    labels: Log-probabilities of the labels of all arcs between words, float32 [n, n, labels - 1]. With
+        ``heads``, only of the arcs from these heads, float32 [n, labels - 1].
+    heads: The only head of each word whose arc has scores of labels, int [n]; None for all heads. Scores of
+        words with the head 0 or -1 are arbitrary.
     """
 
     arcs: FloatArray
@@ -61,18 +61,18 @@ class ArcScores:
         return int(self.labels.shape[-1]) + 1
 
     def for_heads(self, heads: IntArray) -> ArcScores:
-        """Return the scores with the labels of the arcs to some heads alone, int [n]."""
+        """Return the scores with labels only for the arcs from some heads, int [n]."""
         return ArcScores(self.arcs, self.labels[np.arange(len(heads)), np.maximum(heads - 1, 0)], heads)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is asked of the parse of a sentence, beside a tree.
+    """Requirements for the parse of a sentence, beside a tree.
 
-    constraints: What the tree must have; for models with the attribute ``meets_constraints`` alone.
-    scores: Which scores the parse gets; for models with the attribute ``scores_arcs`` alone.
-    prior: Scores of the parser whose tree is refined, with the labels of the arcs of its tree; None without
-        any. Models with the attribute ``reads_prior`` decode with them.
+    constraints: Constraints on the tree; only for models with the attribute ``meets_constraints``.
+    scores: Scores of the parse; only for models with the attribute ``scores_arcs``.
+    prior: Scores of the parser whose tree is refined, with the labels of the arcs of its tree; or None.
+        Models with the attribute ``reads_prior`` decode with them.
     """
 
     constraints: tuple[Constraint, ...] = ()
@@ -80,7 +80,7 @@ class Request:
     prior: ArcScores | None = None
 
 
-#: The request for a tree alone.
+#: The request for nothing but a tree.
 TREE_ALONE = Request()
 
 
@@ -89,11 +89,11 @@ class Sentence:
     """The input of a parser: n words, and further inputs of some parsers.
 
     words: The n words.
-    tags: The n tags, "" for a missing tag; None if the parser reads no tags.
+    tags: The n tags, "" for a missing tag; None if the parser does not read tags.
     graph: The initial graph of a refiner; None for an empty graph. Label ids are those of the parser,
         followed by those of the further labels of initial graphs; -1 for any other label.
     vectors: float [n, width], the words' vectors, NumPy or CuPy; None if the parser has its own encoder.
-    request: What is asked of the parse.
+    request: Requirements for the parse.
     """
 
     words: Sequence[str]
@@ -105,7 +105,7 @@ class Sentence:
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """The start of training: what a model is built from, besides the sentences.
+    """The start of training: input of ``initialize`` besides the sentences.
 
     labels: The component's labels, the root label first; empty for a parser without labels.
     n_initial_labels: Number of further labels that only the initial graphs of a refiner have.
@@ -135,7 +135,7 @@ class Parse:
     head_probs: float [n], the probability of each head.
     label_probs: float [n], the probability of each label, given the head.
     coverage: How the sentence was fitted into the encoder.
-    scores: The scores that the sentence asks for, if the model gives any.
+    scores: The requested scores, if the model gives any.
     earlier: The graphs of the passes of a refiner before the last one, whose graph is the tree. They have
         arg-max heads, which need not be a tree. None for a tree without a pass of a refiner.
     """

@@ -1,4 +1,4 @@
-"""Sentences whose words come as vectors, from an encoder that the pipeline's components share, as batches."""
+"""Batches of sentences whose words come as vectors, from an encoder that the components share."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .wordpieces import WordPieces
 
 
 class WordVectors:
-    """Makes batches of sentences whose words come as vectors, as ``WordPieces`` does of pieces.
+    """Makes batches of sentences whose words come as vectors, as ``WordPieces`` does for pieces.
 
-    vectors: Vectors of all words, float32 [words, width], which collect their gradient.
+    The attribute ``vectors``, float32 [words, width], collects the gradient of all words.
 
     sentences: The sentences, each with vectors.
     device: Device of the network.

@@ -1,9 +1,9 @@
-"""Words to pieces, and sentences to batches of padded rows.
+"""Split words into pieces, and batch sentences as padded rows.
 
-A row is ``CLS ROOT pieces SEP``; some networks read rows without ROOT. A sentence with more pieces than the
-encoder has positions is still read whole. First its words are cut to their first k pieces, with the largest k
-that fits. If one piece a word is still too much, the sentence becomes several rows, overlapping windows of
-words. Each word's vector is then taken from the row in which the shorter side of its context is longest.
+A row is ``CLS ROOT pieces SEP``; some networks read rows without ROOT. A sentence may have more pieces than
+the encoder has positions. Then each word keeps its first k pieces, for the largest k that fits. If even one
+piece per word is too much, the sentence becomes several rows, overlapping windows of words. The vector of a
+word then comes from the row in which the shorter side of its context is longest.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .batch import PieceBatch
 from .types import Coverage, Sentence, pad_trees
 
 N_FRAME_PIECES = 3  # CLS, ROOT and SEP; rows without ROOT leave its place free
-#: Words that no vocabulary has. Normalizers may drop the first; the second is too long for word pieces.
+#: Words that vocabularies lack. Normalizers may drop the first; the second is too long for wordpieces.
 UNKNOWN_WORDS = ("\U000f0000", "\ua66e" * 1000)
 #: Words that show how a tokenizer treats spaces.
 PROBES = ("a", "e", "1", ".")
@@ -45,12 +45,12 @@ class _Row:
 
 
 class WordPieces:
-    """Table of the pieces of words, which are split one word at a time by a tokenizer of ``tokenizers``.
+    """Table of the pieces of words. A tokenizer of ``tokenizers`` splits one word at a time.
 
     tokenizer: Content of a ``tokenizer.json``.
     n_positions: Number of positions of the encoder.
     root_id: Piece id of ROOT, the first id after the encoder's vocabulary.
-    tags: Known tags; None for a parser that reads no tags.
+    tags: Tags with a vector; None for a parser that does not read tags.
     has_root: Whether rows have ROOT as their second piece.
     Raises ValueError when the tokenizer has no special pieces of a known family in the encoder's vocabulary.
     """
@@ -78,21 +78,21 @@ class WordPieces:
     ) -> list[list[tuple[int, ...]]]:
         """Split each word into piece ids. A word without pieces becomes one unknown piece.
 
-        Pieces that the tokenizer has beyond the encoder's vocabulary are unknown pieces, too.
+        A piece beyond the encoder's vocabulary also becomes an unknown piece.
 
-        unknown: Words that are read as one unknown piece.
+        unknown: Words that become one unknown piece.
         """
         if len(self._pieces) > MAX_CACHED_WORDS:
             # Not cleared: another thread may read the table.
             self._pieces = {}
-        known = self._pieces
+        table = self._pieces
         words = {*chain.from_iterable(sentence.words for sentence in sentences)}
-        for word in words - known.keys():
-            # A word is a sequence of its own, so that its pieces depend on nothing but the word. No
-            # ``encode_batch``: its threads do not survive the fork of ``nlp.pipe(n_process=2)``.
+        for word in words - table.keys():
+            # Each word is a separate sequence, so that its pieces do not depend on other words. The threads
+            # of ``encode_batch`` would not survive the fork of ``nlp.pipe(n_process=2)``.
             ids = _encode(self.tokenizer, self.prefix + word)
-            known[word] = tuple(i if i < self.root_id else self.unk_id for i in ids) or (self.unk_id,)
-        pieces = {word: (self.unk_id,) if word in unknown else known[word] for word in words}
+            table[word] = tuple(i if i < self.root_id else self.unk_id for i in ids) or (self.unk_id,)
+        pieces = {word: (self.unk_id,) if word in unknown else table[word] for word in words}
         return [[*map(pieces.__getitem__, sentence.words)] for sentence in sentences]
 
     def batches(
@@ -101,9 +101,8 @@ class WordPieces:
         """Batch sentences with similar numbers of pieces, the longest first.
 
         sentences: The sentences.
-        max_padded: Largest number of pieces of a batch, with padding. A sentence that is longer is a batch of
-            its own.
-        unknown: Words that are read as one unknown piece.
+        max_padded: Maximum number of pieces of a batch, with padding. A longer sentence is a separate batch.
+        unknown: Words that become one unknown piece.
         Yields the indices of each batch's sentences in the input, and the batch.
         """
         split = self.split(sentences, unknown)
@@ -192,7 +191,7 @@ def load_tokenizer(text: str) -> Tokenizer:
         tokenizer = Tokenizer.from_str(text)
         tokenizer.no_padding()
         tokenizer.no_truncation()
-        # Some tokenizers lack what they need for words that they do not know.
+        # Some tokenizers lack the piece for words that they do not know.
         for word in UNKNOWN_WORDS:
             _encode(tokenizer, word)
     except Exception as error:  # tokenizers raises bare Exception
@@ -201,10 +200,10 @@ def load_tokenizer(text: str) -> Tokenizer:
 
 
 def find_prefix(tokenizer: Tokenizer) -> str:
-    """Return what a word alone needs before it, so that it has the pieces that it has within a text.
+    """Return the text to put before a word, so that its pieces are the same as within a text.
 
-    That is a space for tokenizers whose pieces begin with the space before them, as those of most byte-level
-    BPE and of Gemma do. Others drop spaces, or put a space of their own before each word.
+    It is a space if pieces include the space before them, as in most byte-level BPE and in Gemma. Other
+    tokenizers drop spaces, or put a space before each word themselves.
     """
     for word in PROBES:
         together = _encode(tokenizer, f"{word} {word}")
@@ -222,9 +221,9 @@ def _encode(tokenizer: Tokenizer, text: str) -> list[int]:
 def _special_ids(tokenizer: Tokenizer, n_pieces: int) -> list[int]:
     for pieces in SPECIAL_PIECES:
         ids: list[int | None] = [tokenizer.token_to_id(piece) for piece in pieces]
-        known = [id_ for id_ in ids if id_ is not None and id_ < n_pieces]
-        if None not in ids and len(known) == len(ids):
-            return known
+        valid = [id_ for id_ in ids if id_ is not None and id_ < n_pieces]
+        if len(valid) == len(ids):
+            return valid
     families = " or ".join(" ".join(pieces) for pieces in SPECIAL_PIECES)
     raise ValueError(Errors.E402.format(families=families, n=n_pieces))
 
@@ -245,9 +244,8 @@ def _fit(pieces: list[tuple[int, ...]], limit: int) -> tuple[list[tuple[int, ...
 def _windows(n_words: int, size: int) -> list[tuple[int, int]]:
     """Cover a sentence with spans of at most ``size`` words, each of which overlaps half of the last one."""
     starts = range(0, max(1, n_words - size), max(1, size // 2))
-    return [(start, start + size) for start in starts if start + size < n_words] + [
-        (max(0, n_words - size), n_words)
-    ]
+    windows = [(start, start + size) for start in starts if start + size < n_words]
+    return [*windows, (max(0, n_words - size), n_words)]
 
 
 def _place_words(index: IntArray, rows: list[_Row], offset: int, width: int) -> None:
