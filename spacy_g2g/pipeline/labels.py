@@ -49,13 +49,13 @@ def count_labels(docs: Iterable[Doc]) -> tuple[Counter[str], set[str]]:
 def order_labels(labels: list[str], roots: Counter[str]) -> list[str]:
     """Return the root label, then at least one other label, in their order.
 
-    The root label is the most frequent label of gold roots. Without gold roots it is the label "root" in
-    upper or lower case.
+    The root label is the most frequent label of gold roots. Without gold roots it is "root", in the letter
+    case of the labels.
     """
     if not labels and not roots:
         return []
-    called_root = [label for label in labels if label.lower() == "root"]
-    root = min(roots, key=lambda label: (-roots[label], label), default=(*called_root, "root")[0])
+    candidates = [*(label for label in labels if label.lower() == "root"), "root"]
+    root = min(roots, key=lambda label: (-roots[label], label), default=candidates[0])
     others = [label for label in dict.fromkeys([*labels, *sorted(roots)]) if label != root]
     return [root, *(others or [SPACE_LABEL])]
 
@@ -68,7 +68,7 @@ def find_initial_labels(examples: Iterable[Example], nlp: Language | None, compo
     component: The refiner.
     """
     labels: set[str] = set()
-    for name, other in nlp.pipeline if nlp is not None else ():
+    for name, other in () if nlp is None else nlp.pipeline:
         if other is component:
             break
         if nlp is not None and "token.dep" in nlp.get_pipe_meta(name).assigns:

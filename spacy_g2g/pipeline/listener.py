@@ -50,10 +50,10 @@ def connect(
 ) -> None:
     """Connect a listener with an encoder. A connected spaCy listener raises errors instead of giving zeros.
 
-    A listener from another pipeline still expects the vectors of the encoder there ("known"), unless the new
-    encoder has the same weights, or until the listener learns with the new one.
+    A listener from another pipeline still expects vectors of the encoder there ("known"). It accepts those of
+    the new encoder if this has the same weights, or once the listener has learned with it.
 
-    encoder: Component of the encoder; None if there is none yet.
+    encoder: Component of the encoder; None before there is one.
     component: Component that listens.
     paths: Paths of the listeners in the config of that component.
     """
@@ -77,7 +77,7 @@ def listener_paths(config: Mapping[str, Any], path: str = "model") -> Iterator[s
 def check_saved(pipe: Any, folder: Path) -> None:
     """Raise ValueError if a pipeline is saved without the encoder that a component has learned with.
 
-    pipe: The component, or the encoder, for which all its listeners are checked.
+    pipe: The component, or the encoder, whose listeners are all checked.
     folder: Folder of the pipeline. spaCy writes its config before its components.
     """
     own = [node for node in pipe.model.walk() if isinstance(node, Tok2VecListener)]
@@ -100,7 +100,7 @@ def check_saved(pipe: Any, folder: Path) -> None:
 
 
 def _describe(listener: Any) -> dict[str, str]:
-    """Return the names of a listener's component and encoder, and code that reunites the two."""
+    """Return the names of a listener's component and encoder, and code that joins them again."""
     component = getattr(listener.component, "name", "...")
     upstream = "g2g_encoder" if listener.upstream_name == "*" else listener.upstream_name
     encoder, name, paths = listener.origin or (upstream, component, [])
@@ -155,7 +155,7 @@ def _vectors(listener: Any, doc: Doc) -> Any:
     width = listener.maybe_get_dim("nO") or 0
     if not len(doc) or any(doc is other for other in listener.sample):
         return listener.ops.alloc2f(len(doc), width)
-    is_known = listener.known is not None and id(doc.vocab) in listener.known.vocabs
-    if not is_known or doc.tensor is None or doc.tensor.shape[:2] != (len(doc), width):
+    is_encoded = listener.known is not None and id(doc.vocab) in listener.known.vocabs
+    if not is_encoded or doc.tensor is None or doc.tensor.shape[:2] != (len(doc), width):
         raise ValueError(Errors.E834.format(text=doc.text[:40], **_describe(listener)))
     return listener.ops.asarray(doc.tensor)

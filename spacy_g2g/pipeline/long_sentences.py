@@ -1,7 +1,7 @@
-"""Sentences that are too long to be parsed whole are parsed in parts, whose trees are joined.
+"""Parse very long sentences in parts, and join the trees of the parts.
 
-The scores of all arcs need memory in proportion to the square of a sentence's length: one line of 20 KB of
-exclamation marks, a sentence of 20,000 words, would take 23 GiB.
+The scores of all arcs take memory in proportion to the square of a sentence's length. A line of 20 KB of
+exclamation marks is a sentence of 20,000 words, and would take 23 GiB.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy as np
 
 from ..models.types import Arcs, Parse, Sentence
 
-#: Number of words of the longest sentence that is parsed whole.
+#: Maximum number of words of a sentence that is parsed whole.
 MAX_WORDS = 2000
-#: Labels of the arcs that join parts, the best one first. The fallback is the first label but the root label.
+#: Labels of the arcs that join parts, the best one first. The fallback is the label after the root label.
 JOINING_LABELS = ("parataxis", "dep")
 
 
 def cut_long(sentence: Sentence) -> list[Sentence]:
-    """Cut a sentence into as few parts as possible, of about the same length; most sentences stay whole."""
+    """Cut a sentence into as few parts as possible, of about the same length. Most sentences stay whole."""
     n_words = len(sentence.words)
     n_parts = max(1, -(-n_words // MAX_WORDS))
     if n_parts == 1:
@@ -30,9 +30,9 @@ def cut_long(sentence: Sentence) -> list[Sentence]:
 
 
 def _part(sentence: Sentence, start: int, end: int) -> Sentence:
-    """Return the words from start to end, of which a tree alone is asked.
+    """Return the words from start to end, with a request for nothing but a tree.
 
-    Arcs of the initial graph that leave the part are missing.
+    The part lacks arcs of the initial graph that cross its edges.
     """
     graph = sentence.graph
     if graph is not None:
@@ -49,10 +49,10 @@ def _part(sentence: Sentence, start: int, end: int) -> Sentence:
 
 
 def join_parts(parts: Sequence[Parse], labels: Sequence[str]) -> Parse:
-    """Join the parses of a sentence's parts. The roots of further parts depend on the root of the first.
+    """Join the parses of a sentence's parts. The roots of all other parts depend on the root of the first.
 
-    The arcs that join parts have the probability 0, since no model has seen them. The joined parse has no
-    scores, since those of its parts lack arcs.
+    The model does not score the arcs between parts. So these have the probability 0, and the joined parse has
+    no scores.
 
     parts: The parses.
     labels: Labels of the parser, the root label first.
@@ -64,11 +64,10 @@ def join_parts(parts: Sequence[Parse], labels: Sequence[str]) -> Parse:
     n_passes = max(map(len, passes))
     if not n_passes:
         return _join(parts, label)
-    # A part that is finished earlier than others keeps its tree.
+    # A part with fewer passes than others keeps its tree.
     earlier = []
     for i in range(n_passes - 1):
-        present = [of_part[min(i, len(of_part) - 1)] for of_part in passes]
-        earlier.append(_join(present, label))
+        earlier.append(_join([graphs[min(i, len(graphs) - 1)] for graphs in passes], label))
     return replace(_join(parts, label), earlier=tuple(earlier))
 
 

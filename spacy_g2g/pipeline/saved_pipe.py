@@ -1,4 +1,4 @@
-"""The base of all components of this library: files, and the arithmetic of the network."""
+"""The base class of all components with a network: files, and arithmetic of the network."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..models.network_shim import NetworkShim
 
 SAVED_FILES = ("cfg", "vocab", "model")
-#: File with the SHA-256 and the name of each other file, in lines as ``sha256sum`` writes them.
+#: File with the SHA-256 and the name of each other file, in the format of ``sha256sum``.
 DIGESTS_FILE = "sha256"
 
 
@@ -38,7 +38,7 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
     def precision(self) -> Precision:
         """Arithmetic of the network: "float32", "bfloat16" or "auto". It may be changed at any time.
 
-        Raises ValueError for any other value, and for a model that is not of this library.
+        Raises ValueError for any other value, and for a model of another library.
         """
         return self._shim.precision
 
@@ -54,7 +54,7 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
         return get_network_shim(self.model, NetworkShim)
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Annotate Docs in order, in batches. Under an error handler, only the Docs that fail are left out.
+        """Annotate Docs in order, in batches. With an error handler, skip only the Docs that fail.
 
         stream: The Docs.
         batch_size: Number of Docs in a batch.
@@ -66,7 +66,7 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
             except Exception:
                 if handler is raise_error:
                     raise
-                # No Doc was changed. Annotate the Docs one by one, to leave out only those that fail.
+                # The Docs are unchanged. Annotate them one by one, to skip only those that fail.
                 yield from super().pipe(docs, batch_size=1)
                 continue
             try:
@@ -161,7 +161,7 @@ def _digest_line(file: Path) -> bytes:
 
 
 def _check_digest(folder: Path, file: str, exclude: Iterable[str]) -> None:
-    """Raise ValueError if a file has changed since it was saved. Earlier versions saved no digests."""
+    """Raise ValueError if a file has changed since it was saved. Earlier versions did not save digests."""
     listing, path = folder / DIGESTS_FILE, folder / file
     if file in exclude or not listing.exists():
         return

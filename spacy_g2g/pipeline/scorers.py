@@ -39,8 +39,8 @@ def score_trees(examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
             treebanks.setdefault(name, []).append(example)
     score_as_spacy = registry.scorers.get("spacy.parser_scorer.v1")()
     scores: dict[str, Any] = score_as_spacy(examples, **settings) | score_ud(examples)
-    for name, part in treebanks.items():
-        scores[f"ud_las_{name}"] = score_ud(part)["ud_las"]
+    for name, own_examples in treebanks.items():
+        scores[f"ud_las_{name}"] = score_ud(own_examples)["ud_las"]
     return scores
 
 
@@ -48,8 +48,8 @@ def score_ud(examples: Iterable[Example]) -> dict[str, Any]:
     """Return UAS, LAS and sentence scores, between 0 and 1.
 
     Unlike spaCy's ``dep_uas`` and ``dep_las``, these scores count punctuation and compare labels unchanged.
-    They leave out white-space tokens, tokens without gold and Docs without any gold labels. Precision and
-    recall differ only where tokens are misaligned; UAS and LAS are F-scores.
+    They skip white-space tokens, tokens without gold and Docs without any gold labels. UAS and LAS are
+    F-scores; their precision and recall differ only where tokens are misaligned.
 
     Returns ``ud_uas``, ``ud_las``, ``ud_las_per_type`` (label to p, r, f) and ``ud_sents_p``,
     ``ud_sents_r``, ``ud_sents_f``; each is None without gold.
@@ -88,8 +88,8 @@ def _with_label(arcs: set[Arc], label: str) -> set[Arc]:
 def _arc_sets(example: Example) -> tuple[set[Arc], set[Arc]]:
     """Return the predicted arcs and the gold arcs, with token indices of the predicted Doc.
 
-    A gold word that is not a token of this Doc has an index below 0. Where gold has a head without a label,
-    the predicted label is left out.
+    A gold word that is not a token of this Doc has an index below 0. If gold has a head without a label, the
+    predicted label becomes "".
     """
     heads, deps = gold_parse(example)
     words = [token for token in example.predicted if not token.is_space]
@@ -106,7 +106,7 @@ def _arc_sets(example: Example) -> tuple[set[Arc], set[Arc]]:
 
 
 def _has_gold(example: Example, i: int) -> bool:
-    """Return whether to score a predicted token: it covers an annotated token of the reference, or none."""
+    """Return whether to score a predicted token, which covers gold tokens with annotation, or none at all."""
     places = example.alignment.x2y[i].tolist()
     return not places or any(example.reference[place].dep for place in places)
 
@@ -119,8 +119,8 @@ def _span_sets(example: Example) -> tuple[set[tuple[int, int]], set[tuple[int, i
     predicted = np.array([bool(token.is_sent_start) for token in example.predicted], dtype=np.bool_)
     predicted[:1] = True
     gold = _spans(starts)
-    n_lost = len(list(example.reference.sents)) - len(gold)
-    return _spans(predicted), gold | {(0, -1 - n) for n in range(n_lost)}
+    n_unaligned = len(list(example.reference.sents)) - len(gold)
+    return _spans(predicted), gold | {(0, -1 - n) for n in range(n_unaligned)}
 
 
 def _spans(starts: BoolArray) -> set[tuple[int, int]]:

@@ -47,7 +47,7 @@ def read_tags(
     docs: The Docs.
     segmentation: Where their sentences are.
     tag_attr: Attribute of tokens that becomes the tag, "treebank", or None.
-    treebanks: Names of treebanks. Words of Docs of no or another treebank have the first name as their tag.
+    treebanks: Names of treebanks. In Docs without a treebank, or of another one, the first name is the tag.
     """
     if tag_attr is None:
         return None
@@ -76,7 +76,7 @@ def make_sentences(
     tags: Tag of each word, as ``read_tags`` returns it.
     vectors: Vectors of the words of each sentence; see ``word_vectors``.
     graphs: Initial graph of each sentence.
-    requests: What is asked of the parse of each sentence; None for a tree alone.
+    requests: Requirements for the parse of each sentence; None for nothing but trees.
     """
     from ..models.types import TREE_ALONE, Sentence
 
@@ -102,14 +102,14 @@ def word_vectors(
     docs: The Docs.
     segmentation: Where their sentences are.
     is_train: Whether gradients will come back.
-    Returns the vectors, and a callback that hands gradients to the layer. It takes those of some sentences,
-        float [words, width], by index of the sentence.
+    Returns the vectors, and a callback that passes gradients to the layer. The callback takes gradients of
+        some sentences, float [words, width], by index of the sentence.
     Raises ValueError if tokens have no vectors.
     """
     outputs, backprop_docs = tok2vec(list(docs), is_train)
-    found, expected = [*map(len, outputs)], [*map(len, docs)]
-    if found != expected:
-        raise ValueError(Errors.E809.format(layer=tok2vec.name, found=sum(found), expected=sum(expected)))
+    n_vectors, n_tokens = [*map(len, outputs)], [*map(len, docs)]
+    if n_vectors != n_tokens:
+        raise ValueError(Errors.E809.format(layer=tok2vec.name, found=sum(n_vectors), expected=sum(n_tokens)))
     xp = tok2vec.ops.xp
     # Empty Docs may have vectors of another width.
     tokens = xp.concatenate([output for output in outputs if len(output)] or [outputs[0]])
@@ -120,7 +120,7 @@ def word_vectors(
     def backprop(gradients: dict[int, Any]) -> None:
         d_tokens = xp.zeros_like(tokens)
         if gradients:
-            d_words = [gradients.get(i, xp.zeros_like(of_sentence)) for i, of_sentence in enumerate(vectors)]
+            d_words = [gradients.get(i, xp.zeros_like(own)) for i, own in enumerate(vectors)]
             d_tokens[words] = xp.concatenate(d_words)
         backprop_docs(xp.split(d_tokens, segmentation.doc_starts[1:-1].tolist()))
 

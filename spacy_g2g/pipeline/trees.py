@@ -1,8 +1,8 @@
-"""Trees of a batch of Docs as arrays: written to Docs, and read from Docs.
+"""Write trees of a batch of Docs, as arrays, to the Docs, and read them.
 
-White-space tokens are not words. Once its sentence is parsed, such a token is attached to the word before it
-(to the first word if it opens the sentence). It is never a head, except in a sentence of white space alone,
-whose first token is the root.
+White-space tokens are not words. In a parsed sentence, such a token depends on the word before it, or on the
+first word at the beginning of the sentence. It is never a head, except in a sentence of nothing but white
+space, whose first token is the root.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def write_trees(
 def _attach_spaces(
     segmentation: Segmentation, tokens: IntArray, space: np.uint64, root: np.uint64
 ) -> tuple[IntArray, HashArray]:
-    """Return heads (token indices) and labels of all tokens, right for white space and not set for words."""
+    """Return heads (token indices) and labels of all tokens, valid only for white space."""
     first_tokens = np.flatnonzero(segmentation.starts)
     deps = np.full(len(tokens), space, dtype=np.uint64)
     if len(segmentation.words) == len(tokens):
@@ -93,8 +93,8 @@ def initial_graphs(
     docs: The Docs.
     segmentation: Where their sentences are.
     label_ids: Label ids by the labels' hashes.
-    Returns the number of each head in its sentence (0 for ROOT; -1 if missing, in another sentence or white
-    space), int [words], and label ids (-1 for unknown labels and missing heads), int [words].
+    Returns the number of each head in its sentence, int [words]; see ``heads_in_sentences``. Also returns
+        label ids, int [words], -1 for unknown labels and missing heads.
     """
     graphs = [initial_arrays(doc) for doc in docs]
     heads = heads_in_sentences(segmentation, [heads for heads, _ in graphs])
@@ -136,7 +136,7 @@ def heads_in_sentences(segmentation: Segmentation, heads: Sequence[IntArray]) ->
 
 
 def concatenate(arrays: Sequence[npt.NDArray[Any]], dtype: Any) -> npt.NDArray[Any]:
-    """Join arrays end to end. Joining no arrays gives an empty one."""
+    """Join arrays end to end. Without arrays, return an empty one."""
     joined: npt.NDArray[Any] = np.concatenate([np.zeros(0, dtype=dtype), *arrays])
     return joined.astype(dtype, copy=False)
 
@@ -147,20 +147,20 @@ def graphs_of_passes(
     """Yield for each Doc the graph of each pass. White space has a head only in the last one, the tree.
 
     docs: Docs, to which the trees are already written.
-    batch: Their parses, with all passes. A sentence with fewer passes than others keeps its last graph,
-        and one without any its tree.
+    batch: Their parses, with all passes. A sentence with fewer passes than others keeps its last graph. One
+        without passes has its tree in all graphs.
     labels: Names of the labels.
     """
     words: list[list[list[int]]] = [[] for _ in docs]
-    for i, of_sentence in batch.segmentation.word_places():
-        words[i].append(of_sentence)
+    for i, places in batch.segmentation.word_places():
+        words[i].append(places)
     for doc, own_words, parses in zip(docs, words, batch.by_doc(), strict=True):
         n_passes = max((len(parse.iterations) for parse in parses), default=0)
         graphs = []
         for i in range(n_passes):
             base = empty_tokens(len(doc)) | (tree_of(doc) if i == n_passes - 1 else {})
-            of_pass = [_graph((parse.iterations or (parse,))[: i + 1][-1], labels) for parse in parses]
-            graphs.append(to_tokens(zip(own_words, of_pass, strict=True), base))
+            sentences = [_graph((parse.iterations or (parse,))[: i + 1][-1], labels) for parse in parses]
+            graphs.append(to_tokens(zip(own_words, sentences, strict=True), base))
         yield graphs
 
 
