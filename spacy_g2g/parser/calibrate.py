@@ -1,4 +1,4 @@
-"""``calibrate``: fit a parser's probabilities, and how sentences are found, on a treebank."""
+"""``calibrate``: fit a parser's probabilities, and the threshold of sentence boundaries, on a treebank."""
 
 from pathlib import Path
 from typing import Annotated
@@ -30,9 +30,10 @@ def calibrate(
     gpu_id: GpuId = -1,
     silent: Silent = False,
 ) -> None:
-    """Fit the temperatures of a parser's probabilities on a treebank. No tree of a given sentence changes.
+    """Fit the temperatures of a parser's probabilities on a treebank.
 
-    For a component that finds sentences, also fit the threshold of boundaries.
+    For a component that finds sentences, also fit the threshold of boundaries. Trees change only where the
+    sentences do.
     """
     setup_gpu(gpu_id, silent=silent)
     if not pipeline.is_dir():
@@ -40,7 +41,7 @@ def calibrate(
     check_suffix(gold, TREEBANK_SUFFIXES)
     nlp = spacy.load(pipeline)
     if not sentence_finders(nlp):
-        final_parser(nlp, keep_scores=True)  # an error if there is nothing to fit
+        final_parser(nlp, keep_scores=True)  # raises an error if nothing can be fitted
     sentences = read_gold(gold)
     inputs = gold_docs(sentences, nlp.vocab, gold, gold_tags=gold_tags, initial=initial, keep_source=False)
     examples = [
@@ -56,6 +57,5 @@ def calibrate(
         for paragraph in paragraphs(sentences)
     ]
     lines = fit(nlp, pipeline, examples=examples, documents=documents, batch_size=batch_size, silent=silent)
-    for line in lines:
-        if not silent:
-            msg.good(line)
+    for line in () if silent else lines:
+        msg.good(line)

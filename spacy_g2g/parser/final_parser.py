@@ -1,4 +1,4 @@
-"""The component of a pipeline that answers questions about trees."""
+"""Find the component of a pipeline that answers questions about trees."""
 
 from spacy.language import Language
 
@@ -9,12 +9,12 @@ from .g2g_parser import G2GParser
 def final_parser(nlp: Language, *, keep_scores: bool = False) -> G2GParser:
     """Return the component whose trees Docs have in the end: the last parser or refiner of a pipeline.
 
-    Ask it for probabilities, for the k best trees, and for another parse. Components that are disabled, or of
-    other libraries, are not considered.
+    Ask it for probabilities, for the k best trees, and for another parse. Disabled components, and those of
+    other libraries, do not count.
 
     nlp: The pipeline.
-    keep_scores: Let it keep the scores of all arcs in each Doc from now on, from which it answers.
-    Raises ValueError if the pipeline has no such component, or if that gives no scores to keep.
+    keep_scores: Let it keep the scores of all arcs in each Doc from now on. Answers need these scores.
+    Raises ValueError if the pipeline has no such component, or if its model does not score arcs.
 
     >>> final_parser(nlp).name
     'g2g_parser'
@@ -29,6 +29,6 @@ def final_parser(nlp: Language, *, keep_scores: bool = False) -> G2GParser:
 
 
 def treebank_parsers(nlp: Language) -> list[G2GParser]:
-    """Return the parsers of a pipeline that know treebanks by name; the last one if none does."""
+    """Return the parsers of a pipeline that learned names of treebanks; without any, the last parser."""
     parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser) and pipe.treebanks]
     return parsers or [final_parser(nlp)]

@@ -1,4 +1,4 @@
-"""Fit the probabilities and the sentences of a trained pipeline, and judge the probabilities."""
+"""Fit the probabilities and the sentence boundaries of a trained pipeline, and evaluate the probabilities."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def fit(
     batch_size: int | None = None,
     silent: bool = True,
 ) -> list[str]:
-    """Fit what a pipeline can learn after training, and save it in the folder of the pipeline.
+    """Fit the numbers that a pipeline learns after training, and save them in the folder of the pipeline.
 
-    This is the threshold of each component that finds sentences, and the temperatures of each parser that
-    scores all arcs. Weights stay as they are, in half precision, too.
+    These are the threshold of each component that finds sentences, and the temperatures of each parser that
+    scores all arcs. Weights stay as they are, even in half precision.
 
     nlp: The pipeline.
     folder: Folder that it was loaded from.
     examples: Examples that were not trained on. The pipeline parses their predicted Docs.
     documents: Examples of whole documents, which may be the same.
-    batch_size: Number of Docs in a batch; None for the pipeline's own.
-    silent: Show no progress bar.
-    Returns a line on what was fitted for each component.
+    batch_size: Number of Docs in a batch; None for that of the pipeline.
+    silent: Do not show a progress bar.
+    Returns a line about the result for each component.
     """
     finders = sentence_finders(nlp)
     parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser) and pipe.scores_arcs]
@@ -57,8 +57,8 @@ def fit(
             keeps_scores, parser.keep_scores = parser.keep_scores, True
             try:
                 docs = nlp.pipe((example.predicted.copy() for example in examples), batch_size=batch_size)
-                shown = tqdm(docs, unit=" Docs", disable=silent or None)
-                heads, labels = parser.calibrate(_without_scores(shown, examples))
+                progress = tqdm(docs, unit=" Docs", disable=silent or None)
+                heads, labels = parser.calibrate(_without_scores(progress, examples))
             finally:
                 parser.keep_scores = keeps_scores
         lines.append(f"Temperatures of {parser.name}: heads {heads:.3f}, labels {labels:.3f}")
@@ -68,7 +68,7 @@ def fit(
 
 
 def _without_scores(docs: Iterable[Doc], examples: Iterable[Example]) -> Iterator[Example]:
-    """Yield Examples of parsed Docs. Their kept scores are removed after use, and so fill no memory."""
+    """Yield Examples of parsed Docs. Remove the scores of each after use, to save memory."""
     for doc, example in zip(docs, examples, strict=True):
         yield Example(doc, example.reference)
         doc._.set(SCORES, None)
@@ -77,24 +77,25 @@ def _without_scores(docs: Iterable[Doc], examples: Iterable[Example]) -> Iterato
 def judge_probabilities(
     docs: Iterable[Doc], gold: Iterable[ConlluSentence], parser: G2GParser, predictions: list[Prediction]
 ) -> Iterator[Doc]:
-    """Yield parsed Docs of a sentence each, after their probabilities were compared with the gold trees.
+    """Compare the probabilities of parsed Docs with gold trees. Yield the Docs without their scores.
 
-    The scores that a Doc keeps are removed. Labels are compared with their subtypes, where gold has a label.
+    Labels must agree in their subtypes. Arcs without a gold label count only as arcs.
 
-    docs: Docs of the parser, which kept its scores.
+    docs: Docs of one sentence each, with the scores of the parser.
     gold: Gold sentence with the same words for each Doc.
     parser: The parser.
     predictions: Gets each arc, each labeled arc and each tree.
     """
     for doc, sentence in zip(docs, gold, strict=True):
         for confidence in parser.confidence(doc):
-            right = []
+            are_right = []
             for i, arc, labeled in zip(confidence.tokens, confidence.arcs, confidence.labeled, strict=True):
                 head, word = doc[i].head.i, sentence.words[i]
-                right.append(word.head == (0 if head == i else head + 1))
-                predictions.append(("arcs", arc, right[-1]))
+                is_right = word.head == (0 if head == i else head + 1)
+                are_right.append(is_right)
+                predictions.append(("arcs", arc, is_right))
                 if cell_value(word.deprel):
-                    predictions.append(("labeled arcs", labeled, right[-1] and doc[i].dep_ == word.deprel))
-            predictions.append(("trees", confidence.tree, all(right)))
+                    predictions.append(("labeled arcs", labeled, is_right and doc[i].dep_ == word.deprel))
+            predictions.append(("trees", confidence.tree, all(are_right)))
         doc._.set(SCORES, None)
         yield doc

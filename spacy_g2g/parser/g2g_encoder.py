@@ -1,6 +1,6 @@
 """The ``g2g_encoder`` component: one encoder for all components that listen to it.
 
-This module is imported by every ``Language()`` and must stay light: no torch, no tokenizers.
+Every ``Language()`` imports this module, so it must stay light: no torch, no tokenizers.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -25,7 +25,7 @@ from ..pipeline.component import ComponentSettings, factory
 from ..pipeline.listener import connect, listener_paths
 from ..sentences.finder import SentencePipe, SentenceSettings
 
-#: Pipeline that each encoder was made for. Its config says where components listen.
+#: The pipeline of each encoder. Its config tells where components listen.
 _HOMES: WeakKeyDictionary[Any, ReferenceType[Language]] = WeakKeyDictionary()
 
 
@@ -50,9 +50,9 @@ class Encoded(NamedTuple):
 class _Batch:
     """An update that waits for the gradients of listeners.
 
-    gradients: Their sum so far, float [tokens, width] for each Doc.
-    backprop: Takes the sum.
-    n_missing: Number of listeners that have sent no gradient yet.
+    gradients: Sum of the gradients so far, float [tokens, width] for each Doc.
+    backprop: Function that takes the sum.
+    n_missing: Number of listeners that have not yet sent a gradient.
     n_listeners: Number of listeners.
     """
 
@@ -65,8 +65,8 @@ class _Batch:
 class G2GEncoder(SentencePipe, Tok2Vec):
     """Encoder that sets ``doc.tensor``, from which the listeners of later components read.
 
-    It reads each sentence by itself. An encoder that was trained on Docs of several sentences finds and sets
-    the boundaries of other Docs first.
+    It reads each sentence by itself. If it was trained on Docs of several sentences, it first finds and sets
+    the boundaries of other Docs.
 
     Training sums the gradients of all listeners. One backward pass takes the sum, and one step of the
     optimizer follows.
@@ -84,10 +84,9 @@ class G2GEncoder(SentencePipe, Tok2Vec):
         super().find_listeners(component)
         for listener in self.listener_map.get(getattr(component, "name", ""), ()):
             nlp = _HOMES[self]() if self in _HOMES else None
-            config = (
-                nlp.get_pipe_config(component.name) if nlp and component.name in nlp.component_names else {}
-            )
-            paths = [*listener_paths(config.get("model", {}))]
+            paths: list[str] = []
+            if nlp and component.name in nlp.component_names:
+                paths = [*listener_paths(nlp.get_pipe_config(component.name).get("model", {}))]
             connect(listener, encoder=self, component=component, paths=paths)
 
     def initialize(
@@ -130,12 +129,12 @@ class G2GEncoder(SentencePipe, Tok2Vec):
         """
         self.vocabs.update(id(doc.vocab) for doc in docs)
         encode = self.model.attrs.get("encode")
-        return (
-            self.model(docs, is_train) if encode is None else encode(self.model, docs, segmentation, is_train)
-        )
+        if encode is None:
+            return self.model(docs, is_train)
+        return encode(self.model, docs, segmentation, is_train)  # type: ignore[no-any-return]
 
     def set_annotations(self, docs: Sequence[Doc], encoded: Encoded) -> None:
-        """Write the vectors to ``doc.tensor``, and the boundaries to Docs whose sentences were found."""
+        """Write the vectors to ``doc.tensor``, and new sentence boundaries to Docs."""
         segmentation = encoded.segmentation
         for doc, sent_start in zip(docs, segmentation.by_doc(segmentation.sent_start), strict=True):
             values: Any = sent_start.view(np.uint64)
@@ -153,7 +152,7 @@ class G2GEncoder(SentencePipe, Tok2Vec):
         sgd: Optimizer | None = None,  # noqa: ARG002
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Encode Examples for the listeners, whose gradients come later; so ``sgd`` makes no step here.
+        """Encode Examples for the listeners. Their gradients come later, so ``sgd`` makes no step here.
 
         A predicted Doc without sentence boundaries is cut at those of its reference.
         """
@@ -165,7 +164,7 @@ class G2GEncoder(SentencePipe, Tok2Vec):
         set_dropout_rate(self.model, drop)
         docs = [example.predicted for example in examples]
         vectors, backprop = self._encode(docs, segment_examples(examples), is_train=True)
-        # Components that annotate in training read them, without another pass of the encoder.
+        # Components that annotate in training read the vectors, without another pass of the encoder.
         super().set_annotations(docs, vectors)
         self.finder.update(examples, losses)
         gradients = [self.model.ops.alloc2f(*array.shape) for array in vectors]
@@ -193,12 +192,12 @@ class G2GEncoder(SentencePipe, Tok2Vec):
         ``nlp.update`` calls this before the listeners learn from the batch, ``spacy train`` after it.
         """
         if self._batch is not None and self._batch.n_missing < self._batch.n_listeners:
-            # Components with nothing to learn from a batch send no gradient.
+            # Components that can't learn from a batch do not send a gradient.
             self._finish_batch()
         super().finish_update(sgd)
 
     def _finish_batch(self) -> None:
-        """Hand the summed gradients to the network."""
+        """Pass the summed gradients to the network."""
         batch, self._batch = self._batch, None
         if batch is not None:
             batch.backprop(batch.gradients)

@@ -1,7 +1,7 @@
 """The ``g2g_parser`` component: dependency parsing with any architecture of the ``ParserModel`` protocol.
 
-This module is imported by every ``Language()`` and must stay light: no torch, no tokenizers; architectures
-are imported when the model is built.
+Every ``Language()`` imports this module, so it must stay light: no torch, no tokenizers. Building the model
+imports its architecture.
 """
 
 import warnings
@@ -41,7 +41,7 @@ from .noun_chunks import has_ud_labels, use_ud_noun_chunks
 from .parser_pipe import ParserPipe
 from .prior import PriorSource
 
-#: Keys of ``cfg`` for labels, and what they are.
+#: Keys of ``cfg`` for labels, and their names in errors.
 LABELS = {"labels": "labels", "initial_labels": "labels of initial graphs"}
 #: Key of ``cfg`` for the names of treebanks that the model reads.
 TREEBANKS = "treebanks"
@@ -62,8 +62,8 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
     """Parser that writes a tree with one root for each sentence. Trees may be non-projective.
 
     Sentence boundaries that are already set stay. A parser that was trained on Docs of several sentences
-    finds those of other Docs. Otherwise, a Doc without boundaries is one sentence. The root arc, and no other
-    arc, has the root label ``labels[0]``.
+    finds the boundaries of other Docs. Otherwise, a Doc without boundaries is one sentence. Only the root arc
+    has the root label ``labels[0]``.
     """
 
     output_kind = "trees"
@@ -90,14 +90,12 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
         *,
         scores: ScoresOf | None = None,
     ) -> list[Sentence]:
-        """Return the sentences that have words, in order, with what is asked of their parses.
+        """Return the sentences that have words, in order, with the requirements for their parses.
 
-        docs: The Docs.
-        segmentation: Where their sentences are.
-        vectors: Vectors of the words of each sentence; None if the parser has its own encoder.
-        scores: Which scores the parses get; None for those that the component keeps.
-        Raises ValueError for constraints that can't hold together, or that the model can't meet, and if
-            scores are asked of a model that gives none.
+        docs, segmentation, vectors: See ``ParserPipe.inputs``.
+        scores: Scores of the parses; None for those that the component keeps.
+        Raises ValueError for constraints that conflict or that the model can't meet, and for a request for
+            scores to a model without them.
         """
         tags = read_tags(docs, segmentation, self.model.attrs.get("tag_attr"), self.treebanks)
         requests = self.requests(docs, segmentation, scores or self._wanted_scores)
@@ -105,32 +103,32 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
         return make_sentences(docs, segmentation, tags, vectors=vectors, graphs=graphs, requests=requests)
 
     def initial_graphs(self, docs: Sequence[Doc], segmentation: Segmentation) -> list[Arcs | None] | None:
-        """Return the graph that each sentence starts from; None for a parser, which takes none."""
+        """Return the graph that each sentence starts from; None for a parser, which starts without graphs."""
 
     @property
     def _wanted_scores(self) -> ScoresOf:
-        """Which scores the parses of this component get."""
+        """Scores that the parses of this component need."""
         if self.keep_scores:
             return "all"
         return "tree" if self.listening_components and self.scores_arcs else "none"
 
     def requests(self, docs: Sequence[Doc], segmentation: Segmentation, scores: ScoresOf) -> list[Request]:
-        """Return what is asked of the parse of each sentence that has words."""
+        """Return the requirements for the parse of each sentence that has words."""
         constraints = read_constraints(docs, segmentation, self.labels)
         if any(constraints) and not self.model.attrs.get("meets_constraints"):
             raise ValueError(Errors.E821.format(name=self.name, model=self.model.name))
         if scores == "all":
             self.check_scores_arcs()
-        for (place, words), given in zip(segmentation.word_places(), constraints, strict=True):
-            if given:
+        for (place, words), own in zip(segmentation.word_places(), constraints, strict=True):
+            if own:
                 check_whole([docs[place][i].text for i in words])
-        return [Request(constraints=given, scores=scores) for given in constraints]
+        return [Request(constraints=own, scores=scores) for own in constraints]
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """Return the parse of each sentence. Very long sentences are parsed in parts."""
         parts = [cut_long(sentence) for sentence in sentences]
         parses = iter(super().parse([*chain.from_iterable(parts)]))
-        return [join_parts([*islice(parses, len(of_sentence))], self.labels) for of_sentence in parts]
+        return [join_parts([*islice(parses, len(own))], self.labels) for own in parts]
 
     def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
         """Write heads, labels and sentence boundaries. On request, write probabilities and scores."""
@@ -167,7 +165,7 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
                     underscore.set(DEP_PROB, dep_prob)
 
     def _use_noun_chunks(self, docs: Sequence[Doc]) -> None:
-        """Let Docs, and all Docs of their vocabularies, find noun chunks by UD labels."""
+        """Let Docs, and all other Docs of their vocabularies, find noun chunks by UD labels."""
         if has_ud_labels(self.labels):
             for target in (self.vocab, *docs, *(doc.vocab for doc in docs)):
                 use_ud_noun_chunks(target, self.vocab.lang)
@@ -177,7 +175,7 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
     def new_scores(self, doc: Doc, segmentation: Segmentation) -> list[ArcScores]:
         """Return the scores of a new parse of each sentence that has words. The Doc is not changed.
 
-        Raises ValueError if the model gives no scores.
+        Raises ValueError if the model does not score arcs.
         """
         self.check_scores_arcs()
         if not len(segmentation.words):
@@ -189,11 +187,11 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
     # Training
 
     def _read_gold(self, examples: Sequence[Example]) -> tuple[list[Doc], Segmentation, list[Arcs]]:
-        """Return the predicted Docs, where their sentences are, and the gold trees of those with words.
+        """Return the predicted Docs, their sentences, and the gold tree of each sentence that has words.
 
-        Words whose head or label is missing, misaligned or outside the predicted sentence have no loss.
-        White space may have any label, since it is not learned.
-        Raises ValueError for a label that was not seen in initialization.
+        A head or label that is missing, misaligned or outside the predicted sentence has no loss. Labels of
+        white space do not count.
+        Raises ValueError for a label that initialization did not see.
         """
         segmentation = segment_examples(examples)
         gold_heads, deps = gold_parses(examples, segmentation)
@@ -222,16 +220,14 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
     ) -> None:
         """Set the labels, and build the model with the encoder that it starts from.
 
-        get_examples: Training data. Labels and tags are collected from it, and pieces for an encoder from
-            scratch.
+        get_examples: Training data, which gives labels, tags, and the pieces of an encoder from scratch.
         nlp: Pipeline of the component.
         labels: Labels, as in ``label_data``; None collects them. The root label is the most frequent label of
             the examples' roots, or the first label if there are no gold roots.
         encoder: Origin of the encoder's weights, such as ``spacy_g2g.EncoderFromCheckpoint.v1``; None trains
             from scratch, as ``spacy_g2g.EncoderFromScratch.v1`` does by default.
-        Raises ValueError when there are no labels, when the model can learn from none of the trees, for Docs
-        without the name of a treebank if the model reads names, and for an encoder if the model has a shared
-        one.
+        Raises ValueError when there are no labels, when the model can't learn from any tree, for Docs without
+            the name of a treebank if the model reads names, and for an encoder if the model shares one.
         """
         self._check_model()
         validate_get_examples(get_examples, "G2GParser.initialize")
@@ -249,8 +245,8 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
         if labels is None:
             self.cfg["labels"] = order_labels([*self.labels, *sorted(others)], roots)
         else:
-            known = Counter({label: n for label, n in roots.items() if label in labels})
-            self.cfg["labels"] = order_labels([*labels, *self.labels], known or Counter(labels[:1]))
+            own_roots = Counter({label: n for label, n in roots.items() if label in labels})
+            self.cfg["labels"] = order_labels([*labels, *self.labels], own_roots or Counter(labels[:1]))
         self.cfg.pop(TEMPERATURES, None)
         if not self.labels:
             raise ValueError(Errors.E801.format(name=self.name))
@@ -264,19 +260,18 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
         return Start(labels=self.labels)
 
     def _warn_unlearnable(self, examples: Iterable[Example]) -> None:
-        """Warn of the sentences that training leaves out."""
-        n_known = n_learnable = 0
+        """Warn about the sentences that training skips. Raise ValueError if it skips all."""
+        n_gold = n_learnable = 0
         for batch in minibatch(examples, size=CHECKED_AT_ONCE):  # type: ignore[no-untyped-call]
             _, _, gold = self._read_gold(batch)
             if gold:
-                n_known += int(self._has_gold(gold).sum())
+                n_gold += int(self._has_gold(gold).sum())
                 n_learnable += int(self._can_learn(gold).sum())
-        if n_known and not n_learnable:
-            raise ValueError(Errors.E810.format(name=self.name, n=n_known))
-        if n_learnable < n_known:
-            warnings.warn(
-                Warnings.W804.format(name=self.name, n=n_known - n_learnable, of=n_known), stacklevel=3
-            )
+        if n_gold and not n_learnable:
+            raise ValueError(Errors.E810.format(name=self.name, n=n_gold))
+        if n_learnable < n_gold:
+            text = Warnings.W804.format(name=self.name, n=n_gold - n_learnable, of=n_gold)
+            warnings.warn(text, stacklevel=3)
 
     def _has_gold(self, gold: Sequence[Arcs]) -> BoolArray:
         """Return which gold trees have at least one head, bool [sentences]."""
@@ -286,14 +281,14 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
 
     @property
     def treebanks(self) -> list[str]:
-        """Names of the treebanks that the parser has learned from, if it reads them; ``treebank`` first."""
+        """Names of the treebanks that the parser has learned from, if it reads names; ``treebank`` first."""
         return list(self.cfg.get(TREEBANKS, ()))
 
     @property
     def treebank(self) -> str | None:
-        """Treebank whose guidelines the trees of Docs without a known treebank follow; None without any.
+        """Treebank whose guidelines the parser follows in Docs without one of ``treebanks``; or None.
 
-        Raises ValueError if it is set to another name.
+        Raises ValueError when set to a name outside ``treebanks``.
         """
         return next(iter(self.treebanks), None)
 
@@ -316,7 +311,7 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
         return list(self.labels)
 
     def add_label(self, label: str) -> int:
-        """Add a label. After initialization the model is resized, and the scores of the label start at zero.
+        """Add a label. An initialized model grows, and the scores of the label start at zero.
 
         Returns 1, or 0 if the label is there already.
         Raises ValueError unless label is a string of one character or more.
@@ -338,11 +333,10 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
         for key, what in LABELS.items():
             if key in self.cfg:
                 check_labels(self.cfg[key], origin=origin)
-                found = len(self.cfg[key])
-                expected = sizes.get(f"n_{key}", found)
-                if found != expected:
-                    text = Errors.E806.format(origin=origin, found=found, what=what, expected=expected)
-                    raise ValueError(text)
+                n = len(self.cfg[key])
+                expected = sizes.get(f"n_{key}", n)
+                if n != expected:
+                    raise ValueError(Errors.E806.format(origin=origin, found=n, what=what, expected=expected))
         check_labels(self.cfg.get(TREEBANKS, ()), origin=origin)
         self.check_temperatures()
         self._use_noun_chunks([])

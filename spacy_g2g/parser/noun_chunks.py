@@ -1,6 +1,6 @@
 """Noun chunks from trees with the labels of Universal Dependencies.
 
-spaCy's own rules for some languages expect other labels, and find no objects and obliques in such trees.
+spaCy's own rules for some languages expect other labels, and miss objects and obliques in such trees.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from ..formats.graph import universal
 
 #: Languages whose rules in spaCy choose nouns by labels that Universal Dependencies lacks.
 LANGUAGES = frozenset({"de", "en", "fa", "ja"})
-#: Labels without subtypes that tell Universal Dependencies from the labels of those rules.
+#: Labels without subtypes that Universal Dependencies has, but not those rules.
 UD_LABELS = frozenset({"obj", "obl"})
 _NOUNS = frozenset({NOUN, PRON, PROPN})
-#: Relations of nouns that head no chunk: parts of names, of compounds, of fixed phrases, and function words.
+#: Relations of nouns that do not head a chunk: parts of names, compounds, fixed phrases, and function words.
 _NO_HEAD = (
     *("advmod", "amod", "aux", "case", "cc", "clf", "compound", "cop", "det", "discourse", "expl"),
     *("fixed", "flat", "goeswith", "mark", "nummod", "punct", "reparandum"),
 )
-#: Relations of what belongs to the chunk, before the noun and after it.
+#: Relations of dependents inside the chunk, before the noun and after it.
 _BEFORE = ("advmod", "amod", "clf", "compound", "det", "flat", "goeswith", "nmod", "nummod")
 _AFTER = ("compound", "fixed", "flat", "goeswith")
 
@@ -44,9 +44,9 @@ def use_ud_noun_chunks(target: Any, lang: str) -> None:
 def ud_noun_chunks(doclike: Doc | Span) -> Iterator[tuple[int, int, int]]:
     """Yield start, end and label of each noun chunk, as spaCy's rules do.
 
-    A chunk is a noun, proper noun or pronoun with what belongs to it directly: determiners, adjectives,
-    numbers, possessors, and parts of names and compounds. Prepositions, clauses and coordinated phrases are
-    outside. A chunk inside another one does not count.
+    A chunk is a noun, proper noun or pronoun with its determiners, adjectives, numbers, possessors, and parts
+    of names and compounds. It excludes prepositions, clauses and coordinated phrases. A chunk inside another
+    one does not count.
 
     doclike: Doc or Span with heads, labels and parts of speech.
     Raises ValueError without them.
@@ -71,13 +71,13 @@ def _is_head(token: Token) -> bool:
 def _bounds(noun: Token) -> tuple[int, int]:
     """Return the first token of a noun's chunk, and the token after its last."""
     doc, start, end = noun.doc, noun.i, noun.i + 1
-    edge = start  # where the next dependent must end; punctuation and white space may stand in between
+    edge = start  # end of the next dependent, but for punctuation and white space in between
     for child in reversed([left for left in noun.lefts if not left.is_space]):
         relation, after = universal(child.dep_), child.right_edge.i + 1
         if after > edge or not _is_blank(doc[after:edge]) or relation not in (*_BEFORE, "punct"):
             break
         edge = child.left_edge.i
-        # A phrase with a preposition of its own is another chunk, but a possessor ends in a particle.
+        # A phrase with its own preposition is another chunk. But a possessor may end in a particle.
         if relation == "nmod" and any(universal(left.dep_) == "case" for left in child.lefts):
             break
         if relation != "punct":

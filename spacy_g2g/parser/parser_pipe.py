@@ -1,7 +1,6 @@
-"""The base of all components that parse: from Docs to sentences and back, updates, files.
+"""The base class of all components that parse: from Docs to sentences and back, updates, files.
 
-Modules of factories are imported by every ``Language()`` and must stay light: no torch, no tokenizers;
-architectures are imported when the model is built.
+Every ``Language()`` imports this module, so it must stay light: no torch, no tokenizers.
 """
 
 import warnings
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from ..models.types import Sentence, Start
 
 EXAMPLES_FOR_WIDTH = 10
-#: Warnings of sentences that are not read whole, the most severe first; see ``models.types.Coverage``.
+#: Warnings about sentences that the encoder can't read whole, the most severe first; see ``Coverage``.
 UNFIT = {
     "chunked": Warnings.W806,
     "nearest_words": Warnings.W805,
@@ -41,27 +40,17 @@ UNFIT = {
 class ParserPipe(SentencePipe):
     """A component around a model of the protocol of ``spacy_g2g.models.types``.
 
-    Sentence boundaries that are set before stay. A Doc without any is one sentence. White-space tokens do not
-    count as words.
+    Sentence boundaries that are already set stay. A Doc without boundaries is one sentence. White-space
+    tokens do not count as words.
     """
 
-    #: What the model must build: the value of its attribute ``output_kind``.
+    #: Required value of the model's attribute ``output_kind``.
     output_kind: ClassVar[str]
 
-    def __init__(
-        self,
-        vocab: Vocab,
-        model: Model[Any, Any],
-        name: str,
-        *,
-        half_precision_weights: bool = False,
-        scorer: Callable[..., dict[str, Any]] | None = None,
-    ) -> None:
+    def __init__(self, vocab: Vocab, model: Model[Any, Any], name: str) -> None:
         self.vocab = vocab
         self.model = model
         self.name = name
-        self.scorer = scorer
-        self.half_precision_weights = half_precision_weights
         self.cfg: dict[str, Any] = {}
         self._warned_unset = False
         listener = model.maybe_get_ref("tok2vec")
@@ -71,7 +60,7 @@ class ParserPipe(SentencePipe):
     # Parsing
 
     def predict(self, docs: Iterable[Doc]) -> ParsedBatch:
-        """Return the parses of all sentences that have words, and do not modify the Docs.
+        """Return the parses of all sentences that have words. Does not modify the Docs.
 
         Raises ValueError before initialization.
         """
@@ -81,7 +70,9 @@ class ParserPipe(SentencePipe):
         if len(segmentation.words):
             vectors, _ = self._word_vectors(docs, segmentation)
             parses = self.parse(self.inputs(docs, segmentation, vectors))
-        self._warn_unset(segmentation)
+        if segmentation.unset.any() and not self._warned_unset:
+            warnings.warn(Warnings.W801.format(name=self.name), stacklevel=2)
+            self._warned_unset = True
         return ParsedBatch(segmentation, parses)
 
     def parse(self, sentences: "Sequence[Sentence]") -> Sequence[Any]:
@@ -115,20 +106,15 @@ class ParserPipe(SentencePipe):
         """Return the input of the model in training; see ``inputs``."""
         return self.inputs(docs, segmentation, vectors)
 
-    def _warn_unset(self, segmentation: Segmentation) -> None:
-        if segmentation.unset.any() and not self._warned_unset:
-            warnings.warn(Warnings.W801.format(name=self.name), stacklevel=2)
-            self._warned_unset = True
-
     def _warn_unfit(self, docs: Sequence[Doc], scores: ParsedBatch) -> None:
         """Warn about each Doc with sentences that were too long for the encoder."""
         for doc, parses in zip(docs, scores.by_doc(), strict=True):
-            partial = [parse for parse in parses if parse.coverage != "whole"]
-            if partial:
-                coverages = {parse.coverage for parse in partial}
+            unfit = [parse for parse in parses if parse.coverage != "whole"]
+            if unfit:
+                coverages = {parse.coverage for parse in unfit}
                 text = next(text for coverage, text in UNFIT.items() if coverage in coverages)
-                longest = max(parse.n_words for parse in partial)
-                warnings.warn(text.format(n=len(partial), longest=longest, text=doc.text[:40]), stacklevel=3)
+                longest = max(parse.n_words for parse in unfit)
+                warnings.warn(text.format(n=len(unfit), longest=longest, text=doc.text[:40]), stacklevel=3)
 
     # Training
 
@@ -155,13 +141,13 @@ class ParserPipe(SentencePipe):
         learnable = np.flatnonzero(self._can_learn(gold)).tolist() if gold else []
         gradients: dict[int, Any] = {}
         if learnable:
-            learned = [inputs[i] for i in learnable]
-            loss, backprop = self.model.begin_update((learned, [gold[i] for i in learnable]))
+            sentences = [inputs[i] for i in learnable]
+            loss, backprop = self.model.begin_update((sentences, [gold[i] for i in learnable]))
             d_vectors = backprop(None)
             if self.model.maybe_get_ref("tok2vec") is not None:
                 gradients = dict(zip(learnable, d_vectors, strict=True))
             losses[self.name] += loss
-        # Even without gradients: a shared encoder waits for all its listeners.
+        # Call this even without gradients: a shared encoder waits for all its listeners.
         backprop_vectors(gradients)
         self.finder.update(examples, losses)
         if sgd:
@@ -173,14 +159,14 @@ class ParserPipe(SentencePipe):
         """Return the predicted Docs, their sentences, and the gold standard of each that has words."""
 
     def _can_learn(self, gold: Sequence[Any]) -> BoolArray:
-        """Return which of the gold parses the model can learn from, bool [sentences]."""
+        """Return which gold parses the model can learn from, bool [sentences]."""
         can_learn = self.model.attrs.get("can_learn")
         learnable: BoolArray = self._has_gold(gold) if can_learn is None else can_learn(self.model, gold)
         return learnable
 
     @abstractmethod
     def _has_gold(self, gold: Sequence[Any]) -> BoolArray:
-        """Return which of the gold parses have anything to learn, bool [sentences]."""
+        """Return which gold parses are not empty, bool [sentences]."""
 
     def _build_model(
         self,
@@ -191,8 +177,8 @@ class ParserPipe(SentencePipe):
     ) -> None:
         """Initialize the model for training.
 
-        encoder: Origin of the encoder's weights; None for the model's own choice.
-        Raises ValueError for an encoder without scorers if the model has a shared one.
+        encoder: Origin of the encoder's weights; None lets the model choose.
+        Raises ValueError for an encoder without scorers if the model shares one.
         """
         start = replace(start, encoder=encoder)
         if self.model.maybe_get_ref("tok2vec") is not None:
@@ -203,11 +189,8 @@ class ParserPipe(SentencePipe):
         """Raise ValueError for a model with other output."""
         kind = self.model.attrs.get("output_kind", "trees")
         if kind != self.output_kind:
-            raise ValueError(
-                Errors.E811.format(
-                    name=self.name, model=self.model.name, builds=kind, expected=self.output_kind
-                )
-            )
+            names = {"name": self.name, "model": self.model.name}
+            raise ValueError(Errors.E811.format(**names, builds=kind, expected=self.output_kind))
 
     def _vector_width(self, get_examples: Callable[[], Iterable[Example]]) -> int:
         """Initialize the shared encoder, and return the width of its vectors."""
@@ -221,7 +204,6 @@ class ParserPipe(SentencePipe):
     def _built_for(self, exclude: Iterable[str]) -> Mapping[str, int]:
         """Return the sizes that the model was built for, which must equal those of the component.
 
-        The result is empty if the model is not initialized or does not state its sizes, and if only part of
-        the component was loaded.
+        Returns none if the model does not state its sizes, or if only a part of the component was loaded.
         """
         return {} if {"model", "cfg"} & set(exclude) else self.model.attrs.get("built_for") or {}

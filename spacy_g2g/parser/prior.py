@@ -1,6 +1,6 @@
-"""A refiner's prior, which is the scores of the parser before it, and the trees that it leaves as they are.
+"""Priors of a refiner, the scores of the parser before it, and the trees that the refiner does not change.
 
-A parser with a refiner behind it that reads priors writes its scores to Docs (``scored/score_record.py``).
+If a later refiner reads priors, a parser writes its scores to Docs (``scored/score_record.py``).
 """
 
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ from ..trees.tree import ROOT_LABEL, are_trees
 
 
 class PriorSource:
-    """Part of a parser that knows the refiners behind it that read its scores.
+    """Part of a parser that collects the names of later refiners that read its scores.
 
-    A component learns of those behind it in one way: spaCy offers each later component to one that has all
-    members of ``spacy.ty.ListenedToComponent``, after it has emptied ``listener_map``. A refiner has no layer
-    that listens, since it reads scores from Docs. So its name has no layers here.
+    To a component with all members of ``spacy.ty.ListenedToComponent``, spaCy offers each later component,
+    after emptying ``listener_map``. There is no other way to learn of these. A refiner reads scores from
+    Docs, not through a layer, so its name has no layers in ``listener_map``.
     """
 
     listener_map: dict[str, list[Model[Any, Any]]] = {}  # noqa: RUF012 (replaced, never changed)
@@ -36,21 +36,21 @@ class PriorSource:
             self.listener_map = {**self.listener_map, component.name: []}
 
     def add_listener(self, listener: Model[Any, Any], component_name: str) -> None:
-        """Do nothing: a refiner has no layer that listens."""
+        """Do nothing: a refiner does not listen through a layer."""
 
     def remove_listener(self, listener: Model[Any, Any], component_name: str) -> bool:  # noqa: ARG002
-        """Return False: a refiner has no layer that listens."""
+        """Return False: a refiner does not listen through a layer."""
         return False
 
 
 def keep_if_certain(sentence: Sentence, certain: float, n_labels: int) -> Parse | None:
-    """Return the tree that a sentence has if its prior makes all heads certain, and None otherwise.
+    """Return the tree of a sentence if the prior makes all its heads certain, and None otherwise.
 
-    Labels have the parser's probabilities, or 1 where the prior has none.
+    Labels have the parser's probabilities, or 1 where the prior lacks them.
 
-    sentence: Sentence with its graph. One with constraints is never certain.
+    sentence: Sentence with its graph. A sentence with constraints is never certain.
     certain: Probability that each head must exceed.
-    n_labels: Number of labels that a tree may have; a graph may have others, too.
+    n_labels: Number of labels that a tree may have. A graph may also have others.
     """
     graph, prior = sentence.graph, sentence.request.prior
     if graph is None or prior is None or sentence.request.constraints or certain >= 1:
@@ -62,16 +62,16 @@ def keep_if_certain(sentence: Sentence, certain: float, n_labels: int) -> Parse 
     if probs.min() <= certain or not is_label.all() or not is_tree:
         return None
     label_probs = np.ones_like(probs)
-    known = np.flatnonzero(~is_root & (graph.heads == prior.heads))
-    label_probs[known] = np.exp(prior.labels[known, graph.labels[known] - 1])
+    own = np.flatnonzero(~is_root & (graph.heads == prior.heads))
+    label_probs[own] = np.exp(prior.labels[own, graph.labels[own] - 1])
     return Parse(graph, probs, label_probs)
 
 
 def attach_prior_scores(parse: Parse, *, prior: ArcScores, scores: ArcScores) -> Parse:
-    """Return a tree that is certain with the parser's scores, by which it is the best tree.
+    """Attach the parser's scores to a certain tree, which is the best one by these scores.
 
     prior: Prior of the parser, with the labels of the parser's arcs.
-    scores: Scores of the refiner, which add the labels of all other arcs.
+    scores: Scores of the refiner, for the labels of all other arcs.
     """
     assert prior.heads is not None
     labels, words = scores.labels.copy(), np.flatnonzero(prior.heads > 0)

@@ -1,6 +1,6 @@
-"""The ``rng_refiner`` component: refines the trees that Docs have, or parses Docs that have none.
+"""The ``rng_refiner`` component: refines the trees of Docs, or parses Docs without trees.
 
-It is a ``g2g_parser`` whose model takes a graph as input. Like that module, this one imports no torch.
+It is a ``g2g_parser`` whose model takes a graph as input. Like that module, this one must not import torch.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -67,13 +67,13 @@ class RefinerSettings(TreeSettings):
 
 
 class RngRefiner(G2GParser):
-    """Refiner of the trees that Docs have. It writes a tree with one root for each sentence.
+    """Refiner of the trees of Docs. It writes a tree with one root for each sentence.
 
-    The initial graph of a Doc may be a parser's tree, part of a tree, or nothing. Its labels may belong to
-    another scheme. To the model, all labels that initialization did not see are the same.
+    The initial graph of a Doc may be a parser's tree, part of a tree, or empty. Its labels may belong to
+    another scheme. The model treats all labels that initialization did not see as the same label.
 
-    The refiner sets ``doc._.g2g_iterations``, the number of passes for each sentence. It is 0 for white space
-    alone, and for a sentence that is skipped, whose heads and labels have the parser's probabilities. With
+    The refiner sets ``doc._.g2g_iterations``, the number of passes for each sentence. It is 0 for a sentence
+    of nothing but white space, and for a skipped sentence, which has the parser's probabilities. With
     ``store_graphs`` the refiner also sets ``doc._.g2g_graphs``, a list of graphs over tokens (see
     ``data/doc_graphs.py``): first the initial one, without probabilities, then that of each pass. The last
     graph is the tree. White space has a head only there.
@@ -99,7 +99,7 @@ class RngRefiner(G2GParser):
         return [*make_trees(segmentation, heads=heads, labels=labels)]
 
     def requests(self, docs: Sequence[Doc], segmentation: Segmentation, scores: ScoresOf) -> list[Request]:
-        """Return what is asked of the parse of each sentence that has words, with its prior."""
+        """Return the requirements for the parse of each sentence that has words, with its prior."""
         requests = super().requests(docs, segmentation, scores)
         priors = read_priors(docs, segmentation, self.labels)
         return [replace(request, prior=prior) for request, prior in zip(requests, priors, strict=True)]
@@ -108,13 +108,13 @@ class RngRefiner(G2GParser):
         """Return the parse of each sentence. A certain tree stays, even if a pass gives its scores."""
         certain_parses = [keep_if_certain(sentence, self.certain, len(self.labels)) for sentence in sentences]
         pairs = list(zip(sentences, certain_parses, strict=True))
-        passed = [sentence for sentence, parse in pairs if parse is None or _asks_for_all(sentence)]
-        refined = iter(super().parse(passed) if passed else [])
+        uncertain = [each for each, parse in pairs if parse is None or each.request.scores == "all"]
+        refined = iter(super().parse(uncertain) if uncertain else [])
         parses = []
         for sentence, parse in pairs:
             if parse is None:
                 parse = next(refined)
-            elif _asks_for_all(sentence):
+            elif sentence.request.scores == "all":
                 scores, prior = next(refined).scores, sentence.request.prior
                 assert prior is not None
                 assert scores is not None
@@ -123,7 +123,7 @@ class RngRefiner(G2GParser):
         return parses
 
     def find_listeners(self, component: Any) -> None:
-        """Do nothing: a refiner behind another one starts from its tree alone."""
+        """Do nothing: a refiner behind another one reads only its tree."""
 
     @property
     def reads_prior(self) -> bool:
@@ -133,7 +133,7 @@ class RngRefiner(G2GParser):
     def new_scores(self, doc: Doc, segmentation: Segmentation) -> list[ArcScores]:
         """Return the scores of a new parse; see ``G2GParser.new_scores``.
 
-        Raises ValueError for a Doc that was refined, of which another parse gives other scores.
+        Raises ValueError for a Doc that was refined, since another parse would give other scores.
         """
         if doc._.get(ITERATIONS) is not None:
             raise ValueError(Errors.E841.format(text=doc.text[:40], name=self.name))
@@ -154,7 +154,8 @@ class RngRefiner(G2GParser):
             doc._.set(ITERATIONS, passes[start:end].tolist())
             # Remove graphs of an earlier run. The next run would prefer the initial graph to the tree.
             for extension in (GRAPHS, INITIAL_GRAPH):
-                _remove(doc, extension)
+                if doc._.get(extension) is not None:
+                    doc._.set(extension, None)
         if self.store_graphs:
             graphs = graphs_of_passes(docs, scores, self.labels)
             for doc, first, others in zip(docs, initial, graphs, strict=True):
@@ -163,8 +164,8 @@ class RngRefiner(G2GParser):
 
     def _initial_arcs(self, docs: Sequence[Doc], segmentation: Segmentation) -> tuple[IntArray, IntArray]:
         """Return heads and label ids of the initial graphs; see ``pipeline/trees.py: initial_graphs``."""
-        known = [*self.labels, *self.cfg["initial_labels"]]
-        ids = {self.vocab.strings.add(label): i for i, label in reversed(list(enumerate(known)))}
+        names = [*self.labels, *self.cfg["initial_labels"]]
+        ids = {self.vocab.strings.add(label): i for i, label in reversed(list(enumerate(names)))}
         return initial_graphs(docs, segmentation, ids)
 
     # Training
@@ -172,9 +173,9 @@ class RngRefiner(G2GParser):
     def training_inputs(
         self, docs: Sequence[Doc], segmentation: Segmentation, vectors: Sequence[Floats2d] | None = None
     ) -> list[Sentence]:
-        """Return the sentences, their graphs corrupted or left out at the rates of this component.
+        """Return the sentences, with graphs corrupted or emptied at the rates of this component.
 
-        A tree alone is asked of them, so that training reads no prior.
+        They request nothing but trees, so that training does not read priors.
         """
         heads, labels = self._initial_arcs(docs, segmentation)
         tags = read_tags(docs, segmentation, self.model.attrs.get("tag_attr"), self.treebanks)
@@ -223,16 +224,6 @@ class RngRefiner(G2GParser):
         own = set(self.labels)
         self.cfg["initial_labels"] = [label for label in self.cfg["initial_labels"] if label not in own]
         return replace(super()._start(), n_initial_labels=len(self.cfg["initial_labels"]))
-
-
-def _asks_for_all(sentence: Sentence) -> bool:
-    return sentence.request.scores == "all"
-
-
-def _remove(doc: Doc, extension: str) -> None:
-    """Remove the value of an extension attribute."""
-    if doc._.get(extension) is not None:
-        doc._.set(extension, None)
 
 
 @factory(
