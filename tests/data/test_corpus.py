@@ -14,11 +14,6 @@ from ..formats.samples import SAMPLE, row
 
 
 @pytest.fixture
-def nlp():
-    return spacy.blank("xx")
-
-
-@pytest.fixture
 def folder(tmp_path):
     """b.conllu with three sentences, and a.spacy with the same in one Doc."""
     path = tmp_path / "b.conllu"
@@ -45,14 +40,11 @@ def test_docs_of_conllu_have_up_to_n_sentences(nlp, folder):
         next(make_corpus(folder / "b.conllu", n_sents=0)(nlp))
 
 
-def test_predicted_has_the_annotations_asked_for(nlp, folder):
+def test_predicted_has_the_text_and_the_annotations_asked_for(nlp, folder):
     examples = make_corpus(folder / "b.conllu", annotations=["TAG", "POS", "MORPH", "LEMMA"])(nlp)
     token = next(examples).predicted[4]
     assert (token.tag_, token.pos_, str(token.morph), token.lemma_) == ("N", "NOUN", "Gender=Masc", "mar")
     assert not token.doc.has_annotation("SENT_START")
-
-
-def test_predicted_keeps_the_text(nlp, folder):
     example = next(make_corpus(folder / "b.conllu", annotations=[])(nlp))
     assert example.predicted.text == example.reference.text
     assert not example.predicted.has_annotation("SENT_START")
@@ -64,13 +56,12 @@ def test_other_annotations_are_an_error(folder, name):
         make_corpus(folder, annotations=["SENT_START", name])
 
 
-def test_folder_is_read_in_the_order_of_names(nlp, folder):
-    assert [len(example.reference) for example in make_corpus(folder)(nlp)] == [13, 9, 1, 3]
-
-
-def test_limit_and_max_length_choose_docs(nlp, folder):
-    assert [len(example.reference) for example in make_corpus(folder, limit=2)(nlp)] == [13, 9]
-    assert [len(example.reference) for example in make_corpus(folder, limit=2, max_length=9)(nlp)] == [9, 1]
+@pytest.mark.parametrize(
+    ("settings", "lengths"),
+    [({}, [13, 9, 1, 3]), ({"limit": 2}, [13, 9]), ({"limit": 2, "max_length": 9}, [9, 1])],
+)
+def test_a_folder_is_read_by_name_and_limit_and_max_length_choose_docs(nlp, folder, settings, lengths):
+    assert [len(example.reference) for example in make_corpus(folder, **settings)(nlp)] == lengths
 
 
 def test_epochs_share_gold_but_not_predictions(nlp, folder):
@@ -105,13 +96,10 @@ def test_raw_text_is_not_kept_in_memory(nlp, folder):
     assert all(not example.reference.user_data for example in make_corpus(folder)(nlp))
 
 
-def test_no_path_is_an_error_when_called(nlp):
+def test_a_path_without_a_corpus_is_an_error_when_called(nlp, tmp_path):
     corpus = make_corpus(None)
     with pytest.raises(ValueError, match="E506"):
         list(corpus(nlp))
-
-
-def test_path_without_corpus_is_an_error(nlp, tmp_path):
     with pytest.raises(FileNotFoundError, match=r"E507.*nowhere"):
         list(make_corpus(tmp_path / "nowhere")(nlp))
     with pytest.raises(ValueError, match="E508"):
@@ -162,10 +150,8 @@ def test_weights_count_words_not_docs(nlp, treebanks, tmp_path):
     (tmp_path / "whole.conllu").write_text(treebanks["small"].read_text())
     paths = {"large": treebanks["large"], "whole": tmp_path / "whole.conllu"}
     examples = list(make_corpus(paths, weights={"large": 1.0}, n_sents=5)(nlp))
-    assert Counter(example.reference.user_data["treebank"] for example in examples) == {
-        "large": 4,
-        "whole": 4,
-    }
+    treebanks = [example.reference.user_data["treebank"] for example in examples]
+    assert Counter(treebanks) == {"large": 4, "whole": 4}
 
 
 def test_choices_follow_the_seed_and_change_where_the_reader_shuffles(nlp, treebanks):

@@ -1,12 +1,10 @@
-import io
-
 import pytest
 
 from spacy_g2g.data.enhanced import deps_cell, read_deps
-from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
+from spacy_g2g.formats.conllu import ConlluSentence
 from spacy_g2g.formats.graph import Graph
 
-from ..formats.samples import SAMPLE
+from ..formats.samples import SAMPLE, read
 
 
 def sample(**cells: str) -> ConlluSentence:
@@ -15,7 +13,7 @@ def sample(**cells: str) -> ConlluSentence:
     for old, new in cells.values():
         assert old in text
         text = text.replace(old, new)
-    return next(iter(read_conllu(io.StringIO(text, newline="\n"))))
+    return read(text)[0]
 
 
 def test_graph_of_deps_has_several_heads_and_passes_empty_nodes() -> None:
@@ -27,7 +25,7 @@ def test_graph_of_deps_has_several_heads_and_passes_empty_nodes() -> None:
 def test_words_without_deps_have_no_arcs_and_a_sentence_of_such_has_no_graph() -> None:
     graph = read_deps(sample(a=("1:obl|8.1:dep", "_")))
     assert graph[7] == []
-    assert read_deps(list(read_conllu(io.StringIO(SAMPLE)))[1]) == [[]]
+    assert read_deps(read()[1]) == [[]]
 
 
 def test_an_empty_node_is_passed_once() -> None:

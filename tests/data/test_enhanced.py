@@ -1,10 +1,8 @@
 """Enhanced graphs on Docs, and their way to CoNLL-U and back."""
 
-import io
 from typing import Any
 
 import pytest
-import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
@@ -12,16 +10,11 @@ from spacy_g2g.data.docs import ALL_COLUMNS, doc_to_sentences, read_bin, sentenc
 from spacy_g2g.data.enhanced import get_enhanced
 from spacy_g2g.formats.conllu import read_conllu, write_conllu
 
-from ..formats.samples import SAMPLE, shared_treebank
-
-
-@pytest.fixture(scope="module")
-def vocab() -> Vocab:
-    return spacy.blank("xx").vocab
+from ..formats.samples import SAMPLE, read, shared_treebank
 
 
 def sample_doc(vocab: Vocab) -> Doc:
-    return sentences_to_doc(list(read_conllu(io.StringIO(SAMPLE, newline="\n"))), vocab)
+    return sentences_to_doc(read(), vocab)
 
 
 def to_text(doc: Doc, **settings: Any) -> str:
@@ -29,8 +22,11 @@ def to_text(doc: Doc, **settings: Any) -> str:
 
 
 def small_doc(vocab: Vocab) -> Doc:
+    """A Doc of one sentence with an enhanced graph."""
     words, deps = ["tea", "\n", "and", "milk", "mix"], ["nsubj", "dep", "cc", "conj", "root"]
-    return Doc(vocab, words=words, heads=[4, 0, 3, 0, 4], deps=deps)
+    doc = Doc(vocab, words=words, heads=[4, 0, 3, 0, 4], deps=deps)
+    doc._.g2g_enhanced = ARCS
+    return doc
 
 
 ARCS = [[(4, "nsubj")], [], [(3, "cc")], [(0, "conj:and"), (4, "nsubj")], [(4, "root")]]
@@ -67,28 +63,21 @@ def test_a_graph_that_is_set_replaces_deps_alone(vocab: Vocab) -> None:
 
 def test_a_graph_becomes_deps_of_words_without_white_space(vocab: Vocab) -> None:
     doc = small_doc(vocab)
-    doc._.g2g_enhanced = ARCS
     (sentence,) = doc_to_sentences(doc)
     assert [word.deps for word in sentence.words] == ["4:nsubj", "3:cc", "1:conj:and|4:nsubj", "0:root"]
 
 
 def test_a_graph_survives_bytes_copies_and_doc_bins(vocab: Vocab) -> None:
     doc = small_doc(vocab)
-    doc._.g2g_enhanced = ARCS
     (from_bin,) = DocBin().from_bytes(DocBin(docs=[doc], store_user_data=True).to_bytes()).get_docs(vocab)
-    for copy in (
-        Doc(vocab).from_bytes(doc.to_bytes()),
-        doc.copy(),
-        from_bin,
-        doc[:].as_doc(copy_user_data=True),
-    ):
+    from_bytes, part = Doc(vocab).from_bytes(doc.to_bytes()), doc[:].as_doc(copy_user_data=True)
+    for copy in (from_bytes, doc.copy(), from_bin, part):
         assert copy._.g2g_enhanced == ARCS
     assert doc.to_json(underscore=["g2g_enhanced"])["_"]["g2g_enhanced"] == ARCS
 
 
 def test_docs_that_are_read_to_be_parsed_lose_their_graph(vocab: Vocab) -> None:
     doc = small_doc(vocab)
-    doc._.g2g_enhanced = ARCS
     (read,) = read_bin(DocBin(docs=[doc], store_user_data=True).to_bytes(), vocab)
     assert isinstance(read, Doc)
     assert read._.g2g_enhanced is None

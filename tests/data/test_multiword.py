@@ -7,6 +7,7 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
 
 from spacy_g2g.data.corpus import unparsed_copy
 from spacy_g2g.data.docs import doc_to_sentences, read_bin, sentences_to_doc
@@ -22,14 +23,13 @@ from spacy_g2g.data.multiword import (
 from spacy_g2g.formats.conllu import read_conllu
 from spacy_g2g.sentences.augmenters import make_running_text
 
-from ..formats.samples import SAMPLE, shared_treebank
+from ..formats.samples import read, row, shared_treebank
 
 
 @pytest.fixture
 def doc() -> Doc:
     """ "Vámonos al mar", with two multiword tokens."""
-    (sentence, *_) = read_conllu(SAMPLE.splitlines(keepends=True))
-    return sentences_to_doc([sentence], spacy.blank("xx").vocab, keep_source=False)
+    return sentences_to_doc(read()[:1], spacy.blank("xx").vocab, keep_source=False)
 
 
 @pytest.mark.parametrize(
@@ -70,22 +70,20 @@ def test_text_is_untouched_and_words_are_norms(doc: Doc):
     assert word_forms(doc)[:5] == ["Vamos", "nos", "a", "el", "mar"]
 
 
-@pytest.mark.parametrize(
-    "kept",
-    [
-        lambda doc: Doc(spacy.blank("xx").vocab).from_bytes(doc.to_bytes()),
-        lambda doc: next(
-            DocBin().from_bytes(DocBin(docs=[doc]).to_bytes()).get_docs(spacy.blank("xx").vocab)
-        ),
-        lambda doc: doc.copy(),
-        lambda doc: pickle.loads(pickle.dumps(doc)),
-        lambda doc: Doc.from_docs([doc]),
-        lambda doc: unparsed_copy(doc, []),
-    ],
-    ids=["bytes", "DocBin", "copy", "pickle", "from_docs", "unparsed"],
-)
-def test_words_survive(kept, doc: Doc):
-    found = kept(doc)
+#: Ways to keep a Doc.
+WAYS = {
+    "bytes": lambda doc: Doc(Vocab()).from_bytes(doc.to_bytes()),
+    "DocBin": lambda doc: next(DocBin().from_bytes(DocBin(docs=[doc]).to_bytes()).get_docs(Vocab())),
+    "copy": Doc.copy,
+    "pickle": lambda doc: pickle.loads(pickle.dumps(doc)),
+    "from_docs": lambda doc: Doc.from_docs([doc]),
+    "unparsed": lambda doc: unparsed_copy(doc, []),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_words_survive(way: str, doc: Doc):
+    found = WAYS[way](doc)
     assert (word_forms(found), multiword_tokens(found)) == (word_forms(doc), multiword_tokens(doc))
 
 
@@ -98,24 +96,17 @@ def test_a_doc_without_multiword_tokens_has_final_words_too(doc: Doc):
 
 
 def test_a_token_with_too_few_characters_has_its_words_in_the_text():
-    text = "1-2\tà\t" + "_\t" * 7 + "_\n1\ta\t" + "_\t" * 7 + "_\n2\ta\t" + "_\t" * 7 + "_\n\n"
-    (sentence,) = read_conllu(text.splitlines(keepends=True))
-    doc = sentences_to_doc([sentence], spacy.blank("xx").vocab)
+    text = "".join(row(id_, form, "_", "_") for id_, form in (("1-2", "à"), ("1", "a"), ("2", "a"))) + "\n"
+    doc = sentences_to_doc(read(text), spacy.blank("xx").vocab)
     assert ([token.text for token in doc], multiword_tokens(doc)) == (["a", "a"], [])
     assert "".join(map(str, doc_to_sentences(doc))) == text
 
 
 def test_ranges_are_written(doc: Doc):
     rows = [line.split("\t") for line in str(doc_to_sentences(doc)[0]).splitlines()[2:] if line]
-    assert [row[:2] for row in rows[:6]] == [
-        ["1-2", "Vámonos"],
-        ["1", "Vamos"],
-        ["2", "nos"],
-        ["3-4", "al"],
-        ["3", "a"],
-        ["4", "el"],
-    ]
-    assert all(row[9] == "_" for row in rows[:6])
+    assert [cells[0] for cells in rows[:6]] == ["1-2", "1", "2", "3-4", "3", "4"]
+    assert [cells[1] for cells in rows[:6]] == ["Vámonos", "Vamos", "nos", "al", "a", "el"]
+    assert all(cells[9] == "_" for cells in rows[:6])
 
 
 def test_white_space_after_a_multiword_token_stands_in_its_range():

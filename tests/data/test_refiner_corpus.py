@@ -1,5 +1,3 @@
-import io
-
 import pytest
 import spacy
 from hypothesis import given
@@ -10,14 +8,8 @@ from spacy_g2g.data.corpus import make_corpus
 from spacy_g2g.data.doc_graphs import get_initial_graph
 from spacy_g2g.data.docs import sentences_to_docs
 from spacy_g2g.data.refiner_corpus import make_refiner_corpus
-from spacy_g2g.formats.conllu import read_conllu
 
-from ..formats.samples import SAMPLE, row
-
-
-@pytest.fixture
-def nlp():
-    return spacy.blank("xx")
+from ..formats.samples import SAMPLE, read, row
 
 
 def sentence(*cells, sent_id=None):
@@ -45,8 +37,7 @@ def write(tmp_path):
         path = tmp_path / name
         text = "".join(sentences)
         if path.suffix == ".spacy":
-            read = read_conllu(io.StringIO(text, newline="\n"), trees="any")
-            docs = sentences_to_docs(read, spacy.blank("xx").vocab, n_sents=n_sents)
+            docs = sentences_to_docs(read(text, trees="any"), spacy.blank("xx").vocab, n_sents=n_sents)
             DocBin(docs=docs, store_user_data=True).to_disk(path)
         else:
             path.write_bytes(text.encode("utf8"))
@@ -112,10 +103,8 @@ def test_a_doc_of_several_sentences_keeps_its_boundaries(nlp, write):
 )
 def test_graphs_that_are_no_trees_are_kept_beside_the_heads(nlp, write, words, graph):
     # Of two sentences in one Doc, only the first is no tree.
-    gold, predicted = (
-        write("gold.spacy", GOLD[:2], n_sents=2),
-        write("p.conllu", [sentence(*words), PREDICTED[1]]),
-    )
+    gold = write("gold.spacy", GOLD[:2], n_sents=2)
+    predicted = write("p.conllu", [sentence(*words), PREDICTED[1]])
     (example,) = make_refiner_corpus(gold, predicted=predicted)(nlp)
     doc = example.predicted
     if graph is None:
@@ -179,37 +168,40 @@ def test_what_is_predicted_by_gold_alone_is_gold(nlp, write):
         assert (initial(ours.predicted) or tree(ours.predicted)) == tree(plain.reference)
 
 
-def test_other_words_are_an_error_that_shows_them(nlp, write):
-    other = sentence(("d", 0, "root"), ("E", 1, "obj"), sent_id="x7")
-    corpus = make_refiner_corpus(
-        write("gold.conllu", GOLD), predicted=write("p.conllu", [PREDICTED[0], other])
-    )
-    where = r"p\.conllu, line 6 \(sent_id x7\): sentence 2 "
-    with pytest.raises(
-        ValueError, match=rf"E509.*{where}.*gold\.conllu at word 2: found \['E'\], expected \['e'\]"
-    ):
+JOINED = sentence(("a", 2, "x"), ("b", 0, "x"), ("c", 2, "x"), ("d", 2, "x"), ("e", 2, "x"))
+OTHER = sentence(("d", 0, "root"), ("E", 1, "obj"), sent_id="x7")
+#: Sentences that are gold and predicted, where they differ, and what is found and expected there.
+DIFFERENT = {
+    "words": (
+        GOLD,
+        [PREDICTED[0], OTHER],
+        r"p\.conllu, line 6 \(sent_id x7\): sentence 2 .*gold\.conllu at word 2: "
+        r"found \['E'\], expected \['e'\]",
+    ),
+    "boundaries": (
+        GOLD,
+        [JOINED, PREDICTED[2]],
+        r"sentence 1 .*gold\.conllu at word 4: found \['d', 'e'\], expected \[\]",
+    ),
+    "too few": (
+        GOLD,
+        PREDICTED[:2],
+        r"p\.conllu: sentence 3 differs from .*gold\.conllu .*: found \[\], expected \['f'\]",
+    ),
+    "too many": (
+        GOLD[:2],
+        PREDICTED,
+        r"p\.conllu, line .*sentence 3 differs .*gold\.conllu .*: found \['f'\], expected \[\]",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DIFFERENT)
+def test_other_sentences_are_an_error_that_shows_them(nlp, write, case):
+    gold, predicted, message = DIFFERENT[case]
+    corpus = make_refiner_corpus(write("gold.conllu", gold), predicted=write("p.conllu", predicted))
+    with pytest.raises(ValueError, match=f"E509.*{message}"):
         list(corpus(nlp))
-
-
-def test_other_boundaries_are_an_error(nlp, write):
-    joined = sentence(("a", 2, "x"), ("b", 0, "x"), ("c", 2, "x"), ("d", 2, "x"), ("e", 2, "x"))
-    corpus = make_refiner_corpus(
-        write("gold.conllu", GOLD), predicted=write("p.conllu", [joined, PREDICTED[2]])
-    )
-    message = r"E509.*sentence 1 .*gold\.conllu at word 4: found \['d', 'e'\], expected \[\]"
-    with pytest.raises(ValueError, match=message):
-        list(corpus(nlp))
-
-
-def test_too_few_and_too_many_sentences_are_errors(nlp, write):
-    gold, predicted = write("gold.conllu", GOLD), write("p.conllu", PREDICTED[:2])
-    message = r"E509.*p\.conllu: sentence 3 differs from .*gold\.conllu .*: found \[\], expected \['f'\]"
-    with pytest.raises(ValueError, match=message):
-        list(make_refiner_corpus(gold, predicted=predicted)(nlp))
-    gold, predicted = write("gold.conllu", GOLD[:2]), write("p.conllu", PREDICTED)
-    message = r"E509.*p\.conllu, line .*sentence 3 differs .*gold\.conllu .*: found \['f'\], expected \[\]"
-    with pytest.raises(ValueError, match=message):
-        list(make_refiner_corpus(gold, predicted=predicted)(nlp))
 
 
 def test_without_a_predicted_file_there_are_no_initial_graphs(nlp, write):

@@ -5,6 +5,8 @@ from spacy_g2g.formats.conllu import parse_sentence
 
 from ..formats.samples import row
 
+AU = ("au", ["à", "le"])
+
 
 def text(*tokens):
     """A text of one sentence. A token is a form, or a form and the forms of its words."""
@@ -24,7 +26,7 @@ def aligned(gold, system):
 
 
 def test_tokens_cover_characters_without_white_space():
-    made = text("10 000", ("au", ["à", "le"]), "bé")
+    made = text("10 000", AU, "bé")
     assert made.characters == "10000aubé"
     assert made.tokens == [Span(0, 5), Span(5, 7), Span(7, 9)]
     assert made.sentences == [Span(0, 9)]
@@ -43,11 +45,7 @@ def test_heads_are_indices_of_the_whole_text():
         (["a", "\u3000", "\u00a0", "b"], ["a", "b"], {0: 0, 3: 1}),
         (["ab", "c"], ["\u3000", "ab", "\u3000", "c"], {0: 1, 1: 3}),
         (["ab", "\u3000", "c"], ["a", "b", "\u3000", "c"], {1: 2, 2: 3}),
-        (
-            ["\u3000", ("au", ["à", "le"]), "b"],
-            ["\u3000", ("au", ["à", "le"]), "b"],
-            {0: 0, 1: 1, 2: 2, 3: 3},
-        ),
+        (["\u3000", AU, "b"], ["\u3000", AU, "b"], {0: 0, 1: 1, 2: 2, 3: 3}),
         ([("\u3000", ["x", "y"]), "b"], [("\u3000", ["x", "y"]), "b"], {0: 0, 1: 1, 2: 2}),
     ],
 )
@@ -64,32 +62,25 @@ def test_other_texts_are_an_error_at_the_first_difference():
         check_same_text(text("ab", "c"), system=text("ab"))
 
 
-@pytest.mark.parametrize(
-    ("gold", "system", "expected"),
-    [
-        (text("a", "b"), text("a", "b"), {0: 0, 1: 1}),
-        (text("ab", "c"), text("a", "b", "c"), {1: 2}),
-        (text("a", "b", "c"), text("ab", "c"), {2: 1}),
-        (text("ab", "cd", "e"), text("a", "bc", "d", "e"), {2: 3}),
-        (text(("au", ["à", "le"])), text(("au", ["À", "les"])), {0: 0}),
-        (text(("au", ["à", "le"])), text(("au", ["le", "à"])), {1: 0}),
-        (text(("au", ["a", "le", "u"])), text("a", "u"), {0: 0, 2: 1}),
-        (text("x", "a", "y"), text("x", ("ay", ["y", "a", "z"])), {0: 0, 2: 1}),
-        (text(("ab", ["p", "q"]), ("cd", ["r", "s"])), text("a", ("bc", ["q", "r"]), "d"), {1: 1, 2: 2}),
-        (text("abc", "d"), text("a", ("bcd", ["b", "d"])), {1: 2}),
-    ],
-    ids=[
-        "same",
-        "split",
-        "joined",
-        "crossing",
-        "multiword forms whatever the case",
-        "longest common subsequence, the first of several",
-        "multiword against words",
-        "words against multiword",
-        "region grows over multiword tokens of both sides",
-        "word reaching into the region from before",
-    ],
-)
+#: Tokens of gold and system, and the words that align.
+ALIGNED = {
+    "same": (["a", "b"], ["a", "b"], {0: 0, 1: 1}),
+    "split": (["ab", "c"], ["a", "b", "c"], {1: 2}),
+    "joined": (["a", "b", "c"], ["ab", "c"], {2: 1}),
+    "crossing": (["ab", "cd", "e"], ["a", "bc", "d", "e"], {2: 3}),
+    "multiword forms whatever the case": ([AU], [("au", ["À", "les"])], {0: 0}),
+    "the first common subsequence": ([AU], [("au", ["le", "à"])], {1: 0}),
+    "multiword against words": ([("au", ["a", "le", "u"])], ["a", "u"], {0: 0, 2: 1}),
+    "words against multiword": (["x", "a", "y"], ["x", ("ay", ["y", "a", "z"])], {0: 0, 2: 1}),
+    "region grows over multiword tokens of both sides": (
+        [("ab", ["p", "q"]), ("cd", ["r", "s"])],
+        ["a", ("bc", ["q", "r"]), "d"],
+        {1: 1, 2: 2},
+    ),
+    "word reaching into the region from before": (["abc", "d"], ["a", ("bcd", ["b", "d"])], {1: 2}),
+}
+
+
+@pytest.mark.parametrize(("gold", "system", "expected"), ALIGNED.values(), ids=ALIGNED)
 def test_words_align(gold, system, expected):
-    assert aligned(gold, system) == expected
+    assert aligned(text(*gold), text(*system)) == expected

@@ -1,4 +1,3 @@
-import io
 import re
 import shutil
 import subprocess
@@ -13,7 +12,7 @@ from spacy_g2g.enhanced.rules import enhance
 from spacy_g2g.evaluation.conll18 import Score, evaluate_sentences
 from spacy_g2g.formats.conllu import make_sentence, read_conllu, write_conllu
 
-from ..formats.samples import SAMPLE, shared_treebank
+from ..formats.samples import read, row, shared_treebank
 from .perturb import change_annotation, change_segmentation
 
 METRICS = ["Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas"]
@@ -34,7 +33,7 @@ def evaluate(gold, system):
 
 @pytest.fixture
 def gold():
-    return list(read_conllu(io.StringIO(SAMPLE)))
+    return read()
 
 
 def correct(gold, system):
@@ -58,16 +57,13 @@ def test_words_of_white_space_count_as_other_words_do(gold, white):
     scores = []
     for form in ("§", white):
         texts = ["".join(map(str, sentences)).replace("\t,\t", f"\t{form}\t") for sentences in (gold, system)]
-        scores.append(evaluate(*(read_conllu(io.StringIO(text)) for text in texts)))
+        scores.append(evaluate(*map(read, texts)))
     assert scores[0] == scores[1]
     assert scores[1]["UAS"].gold - scores[1]["UAS"].correct == 2
 
 
 def test_tokens_of_white_space_side_by_side_count_each(gold):
-    text = "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n" + "".join(
-        f"{i}\t\u3000\t_\t_\t_\t_\t1\tdep\t_\t_\n" for i in (2, 3)
-    )
-    one = list(read_conllu(io.StringIO(text)))
+    one = read(row("1", "a") + row("2", "\u3000", "1") + row("3", "\u3000", "1"))
     assert evaluate(one, one)["Tokens"] == Score(3, 3, 3)
 
 
@@ -75,47 +71,29 @@ def test_gold_against_itself_is_right_in_all(gold):
     scores = evaluate(gold, gold)
     assert list(scores) == METRICS
     assert all((s.precision, s.recall, s.f1) == (1, 1, 1) for s in scores.values())
-    assert {name: scores[name].gold for name in ("Tokens", "Sentences", "Words", "CLAS")} == {
-        "Tokens": 11,
-        "Sentences": 3,
-        "Words": 13,
-        "CLAS": 8,
-    }
+    counted = ("Tokens", "Sentences", "Words", "CLAS")
+    assert [scores[name].gold for name in counted] == [11, 3, 13, 8]
 
 
-@pytest.mark.parametrize(
-    ("columns", "lost"),
-    [
-        ({"head": {6: "5"}}, {"UAS", "LAS"}),
-        ({"head": {2: "5"}}, {"UAS", "LAS", "CLAS", "MLAS", "BLEX"}),
-        ({"deprel": {2: "iobj"}}, {"LAS", "CLAS", "MLAS", "BLEX"}),
-        ({"deprel": {5: "obl"}}, set()),
-        ({"upos": {2: "X"}}, {"UPOS", "AllTags", "MLAS"}),
-        ({"upos": {3: "X"}}, {"UPOS", "AllTags", "MLAS"}),
-        ({"upos": {6: "X"}}, {"UPOS", "AllTags"}),
-        ({"xpos": {2: "x"}}, {"XPOS", "AllTags"}),
-        ({"feats": {2: "Case=Nom"}}, {"UFeats", "AllTags", "MLAS"}),
-        ({"feats": {2: "Case=Acc|Typo=Yes"}}, set()),
-        ({"feats": {1: "Number=Plur|Mood=Imp"}}, set()),
-        ({"lemma": {2: "x"}}, {"Lemmas", "BLEX"}),
-        ({"lemma": {4: "x"}}, {"Lemmas"}),
-    ],
-    ids=[
-        "head of punctuation",
-        "head of a content word",
-        "relation of a content word",
-        "subtype of a relation",
-        "UPOS of a content word",
-        "UPOS of a functional dependent",
-        "UPOS of punctuation",
-        "XPOS",
-        "feature",
-        "feature that is not universal",
-        "order of features",
-        "lemma of a content word",
-        "lemma of a functional word",
-    ],
-)
+#: Values of cells that differ from gold, and the metrics in which that costs a point.
+WRONG_CELLS = {
+    "head of punctuation": ({"head": {6: "5"}}, {"UAS", "LAS"}),
+    "head of a content word": ({"head": {2: "5"}}, {"UAS", "LAS", "CLAS", "MLAS", "BLEX"}),
+    "relation of a content word": ({"deprel": {2: "iobj"}}, {"LAS", "CLAS", "MLAS", "BLEX"}),
+    "subtype of a relation": ({"deprel": {5: "obl"}}, set()),
+    "UPOS of a content word": ({"upos": {2: "X"}}, {"UPOS", "AllTags", "MLAS"}),
+    "UPOS of a functional dependent": ({"upos": {3: "X"}}, {"UPOS", "AllTags", "MLAS"}),
+    "UPOS of punctuation": ({"upos": {6: "X"}}, {"UPOS", "AllTags"}),
+    "XPOS": ({"xpos": {2: "x"}}, {"XPOS", "AllTags"}),
+    "feature": ({"feats": {2: "Case=Nom"}}, {"UFeats", "AllTags", "MLAS"}),
+    "feature that is not universal": ({"feats": {2: "Case=Acc|Typo=Yes"}}, set()),
+    "order of features": ({"feats": {1: "Number=Plur|Mood=Imp"}}, set()),
+    "lemma of a content word": ({"lemma": {2: "x"}}, {"Lemmas", "BLEX"}),
+    "lemma of a functional word": ({"lemma": {4: "x"}}, {"Lemmas"}),
+}
+
+
+@pytest.mark.parametrize(("columns", "lost"), WRONG_CELLS.values(), ids=WRONG_CELLS)
 def test_one_wrong_cell_costs_one_point_in_its_metrics(gold, columns, lost):
     right = correct(gold, gold)
     found = correct(gold, changed(gold, **columns))
@@ -166,13 +144,7 @@ def test_rates_follow_the_counts():
 
 @pytest.mark.parametrize(
     ("deps", "elas", "eulas"),
-    [
-        ("2:obj", 0, 0),
-        ("1:obl:a", -1, 0),
-        ("1:obl|2:obj", 0, 0),
-        ("1:nsubj", -1, -1),
-        ("_", -1, -1),
-    ],
+    [("2:obj", 0, 0), ("1:obl:a", -1, 0), ("1:obl|2:obj", 0, 0), ("1:nsubj", -1, -1), ("_", -1, -1)],
     ids=["other head", "subtype", "further head", "label", "none"],
 )
 def test_enhanced_graphs_are_scored_by_arc(gold, deps, elas, eulas):

@@ -2,10 +2,11 @@
 
 import pytest
 
-from spacy_g2g.evaluation.conll18 import evaluate_sentences
+from spacy_g2g.evaluation.conll18 import Score, evaluate_sentences
 from spacy_g2g.evaluation.punctuation import PUNCTUATION_RULES, punctuation_rule
-from spacy_g2g.formats.conllu import read_conllu
 from spacy_g2g.formats.rows import ConlluWord
+
+from ..formats.samples import read
 
 
 def word(form: str = "w", upos: str = "_", xpos: str = "_") -> ConlluWord:
@@ -45,36 +46,22 @@ GOLD = sentence(
 SYSTEM = sentence("He _ 2 obj; left _ 0 root; , _ 1 punct; she _ 3 nsubj; stayed _ 2 ccomp; . _ 5 punct")
 
 
-def read(text: str):
-    return list(read_conllu(text.splitlines(keepends=True)))
+def scores_without(system: str) -> dict[str, Score]:
+    is_punctuation = PUNCTUATION_RULES["ptb"].matches
+    return evaluate_sentences(read(GOLD), system=read(system), is_punctuation=is_punctuation)
 
 
-def test_gold_punctuation_is_left_out_of_both_sides():
-    scores = evaluate_sentences(
-        read(GOLD), system=read(SYSTEM), is_punctuation=PUNCTUATION_RULES["ptb"].matches
-    )
-    assert [(scores[n].correct, scores[n].gold, scores[n].system) for n in ("UAS", "LAS")] == [
-        (3, 6, 6),
-        (2, 6, 6),
-    ]
-    found = {n: (scores[n].correct, scores[n].gold, scores[n].system) for n in ("UAS_nopunct", "LAS_nopunct")}
-    assert found == {"UAS_nopunct": (3, 4, 4), "LAS_nopunct": (2, 4, 4)}
-
-
-def test_other_metrics_are_as_without():
+def test_gold_punctuation_is_left_out_of_both_sides_and_other_metrics_are_as_without():
+    scores = scores_without(SYSTEM)
+    found = {name: (scores[name].correct, scores[name].gold, scores[name].system) for name in scores}
+    assert (found["UAS"], found["LAS"]) == ((3, 6, 6), (2, 6, 6))
+    assert (found["UAS_nopunct"], found["LAS_nopunct"]) == ((3, 4, 4), (2, 4, 4))
     plain = evaluate_sentences(read(GOLD), system=read(SYSTEM))
-    scores = evaluate_sentences(
-        read(GOLD), system=read(SYSTEM), is_punctuation=PUNCTUATION_RULES["ptb"].matches
-    )
     assert {name: scores[name] for name in plain} == plain
     assert set(scores) - set(plain) == {"UAS_nopunct", "LAS_nopunct"}
 
 
 def test_words_that_do_not_align_count_against_the_system():
     words = "He _ 2 nsubj; left _ 0 root; , _ 1 punct; s _ 6 nsubj; he _ 4 dep; stayed _ 2 ccomp; . _ 2 punct"
-    system = sentence(words)
-    scores = evaluate_sentences(
-        read(GOLD), system=read(system), is_punctuation=PUNCTUATION_RULES["ptb"].matches
-    )
-    score = scores["LAS_nopunct"]
+    score = scores_without(sentence(words))["LAS_nopunct"]
     assert (score.correct, score.gold, score.system, score.aligned) == (3, 4, 5, 3)

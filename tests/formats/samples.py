@@ -1,11 +1,13 @@
 """CoNLL-U text for tests."""
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from spacy_g2g.formats.conllu import ConlluSentence
+from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
 
 SHARED = Path(__file__).parents[3] / "shared" / "treebanks"
 
@@ -45,6 +47,11 @@ def row(id_: str, form: str = "w", head: str = "0", deprel: str = "dep", columns
     """A row with the given ID, head and relation."""
     cells = [id_, form, "_", "_", "_", "_", head, deprel, "_", "_", "_"]
     return "\t".join(cells[:columns]) + "\n"
+
+
+def read(text: str = SAMPLE, **settings: Any) -> list[ConlluSentence]:
+    """The sentences of a text, whose line ends stay as they are."""
+    return list(read_conllu(io.StringIO(text, newline="\n"), **settings))
 
 
 def with_tree(sentence: ConlluSentence, heads: Sequence[int], deprels: Sequence[str]) -> ConlluSentence:

@@ -7,16 +7,12 @@ from spacy_g2g.formats.graph import Graph
 from spacy_g2g.formats.paragraphs import read_paragraphs
 from spacy_g2g.formats.rows import split_row
 
-from .samples import SAMPLE, row, shared_treebank, with_tree
-
-
-def read(text, **kwargs):
-    return list(read_conllu(io.StringIO(text, newline="\n"), **kwargs))
+from .samples import SAMPLE, read, row, shared_treebank, with_tree
 
 
 @pytest.fixture
 def sentence():
-    return read(SAMPLE)[0]
+    return read()[0]
 
 
 def test_words_have_the_columns_of_their_rows(sentence):
@@ -42,48 +38,37 @@ def test_comments_give_their_values(sentence):
     assert sentence.comment("newdoc") == "d1"
     assert sentence.comment("text") == "Vámonos al mar, 10 000 veces."
     assert sentence.comment("speaker") is None
+    assert read()[2].comment("newpar") == ""
 
 
-def test_comment_without_value_is_empty():
-    assert read(SAMPLE)[2].comment("newpar") == ""
+TEXTS = {
+    "plain": SAMPLE,
+    "crlf": SAMPLE.replace("\n", "\r\n"),
+    "crcrlf": SAMPLE.replace("\n", "\r\r\n"),
+    "no line end": SAMPLE.rstrip("\n"),
+    "no empty line": SAMPLE.rstrip("\n") + "\n",
+    "more empty lines": "\n\n" + SAMPLE.replace("\n\n", "\n\n\n"),
+    "byte order mark": "\ufeff" + SAMPLE,
+    "line separators": row("1", "a\u2028b\x85c"),
+}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        SAMPLE,
-        SAMPLE.replace("\n", "\r\n"),
-        SAMPLE.replace("\n", "\r\r\n"),
-        SAMPLE.rstrip("\n"),
-        SAMPLE.rstrip("\n") + "\n",
-        "\n\n" + SAMPLE.replace("\n\n", "\n\n\n"),
-        "\ufeff" + SAMPLE,
-        row("1", "a\u2028b\x85c"),
-    ],
-    ids=[
-        "plain",
-        "crlf",
-        "crcrlf",
-        "no line end",
-        "no empty line",
-        "more empty lines",
-        "byte order mark",
-        "line separators",
-    ],
-)
+def with_same_trees(sentences):
+    return [with_tree(s, [w.head for w in s.words], [w.deprel for w in s.words]) for s in sentences]
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_text_is_given_back_byte_for_byte(text):
     sentences = list(read_conllu(io.BytesIO(text.encode("utf8"))))
-    same = [with_tree(s, [w.head for w in s.words], [w.deprel for w in s.words]) for s in sentences]
     assert "".join(write_conllu(sentences)) == text
-    assert "".join(write_conllu(same)) == text
+    assert "".join(write_conllu(with_same_trees(sentences))) == text
 
 
 def test_new_tree_changes_columns_7_and_8_of_words_only(sentence):
-    heads = [2, 0, 2, 2, 2, 2, 2, 2, 2]
-    changed = with_tree(sentence, heads, ["x", "root", *["y"] * 7])
-    assert [(w.head, w.deprel) for w in changed.words] == list(
-        zip(heads, ["x", "root", *["y"] * 7], strict=True)
-    )
+    heads, labels = [2, 0, 2, 2, 2, 2, 2, 2, 2], ["x", "root", *["y"] * 7]
+    changed = with_tree(sentence, heads, labels)
+    assert [w.head for w in changed.words] == heads
+    assert [w.deprel for w in changed.words] == labels
     for old, new in zip(sentence.rows, changed.rows, strict=True):
         old_cells, new_cells = split_row(old), split_row(new)
         assert old_cells[:6] == new_cells[:6]
@@ -202,7 +187,7 @@ def test_tree_without_root_is_a_cycle_at_any_length():
 
 
 def test_paragraphs_are_cut_at_newdoc_and_newpar():
-    assert list(read_paragraphs(read(SAMPLE))) == ["Vámonos al mar, 10 000 veces. Sí", "Duerme _ ."]
+    assert list(read_paragraphs(read())) == ["Vámonos al mar, 10 000 veces. Sí", "Duerme _ ."]
 
 
 def test_paragraphs_keep_the_characters_of_the_text_comment():
@@ -216,31 +201,26 @@ def test_paragraphs_keep_the_characters_of_the_text_comment():
 )
 def test_real_treebanks_are_given_back_byte_for_byte(name):
     path = shared_treebank(name)
-    text = "".join(
-        write_conllu(
-            with_tree(s, [w.head for w in s.words], [w.deprel for w in s.words])
-            for s in read_conllu(path, trees="full")
-        )
-    )
+    text = "".join(write_conllu(with_same_trees(read_conllu(path, trees="full"))))
     assert text.encode("utf8") == path.read_bytes()
 
 
 @pytest.mark.parametrize("cell", ["9" * 5000, "0" * 100])
 def test_numbers_of_many_digits_are_errors_with_their_line(cell: str) -> None:
-    words = row("1", "a", "0", "root")
     with pytest.raises(ValueError, match=r"E304.*line 2"):
-        list(read_conllu([words, row("2", "b", cell, "dep"), "\n"]))
+        read(row("1") + row("2", head=cell))
     with pytest.raises(ValueError, match=r"E303.*line 2"):
-        list(read_conllu([words, row(f"2-{cell}", "b", "_", "_"), "\n"]))
+        read(row("1") + row(f"2-{cell}", head="_"))
 
 
 def test_multiword_tokens_become_words_with_the_dependents_of_their_parts():
-    merged, *_ = (sentence.merge_multiword() for sentence in read_conllu(SAMPLE.splitlines(keepends=True)))
+    merged = read()[0].merge_multiword()
     assert [word.form for word in merged.words[:4]] == ["Vámonos", "al", "mar", ","]
-    assert [(word.upos, word.head, word.deprel) for word in merged.words[:3]] == [
-        ("VERB", 0, "root"),
-        ("ADP", 3, "case"),
-        ("NOUN", 1, "obl:arg"),
+    assert [word.upos for word in merged.words[:3]] == ["VERB", "ADP", "NOUN"]
+    assert [(word.head, word.deprel) for word in merged.words[:3]] == [
+        (0, "root"),
+        (3, "case"),
+        (1, "obl:arg"),
     ]
     assert merged.text == merged.comment("text") == "Vámonos al mar, 10 000 veces."
     assert merged.comment("sent_id") == "s1"
@@ -249,7 +229,6 @@ def test_multiword_tokens_become_words_with_the_dependents_of_their_parts():
 
 def test_a_word_between_the_parts_of_a_multiword_token_makes_no_cycle():
     """The first part depends on a word that depends on the second."""
-    rows = ["1-2\tab" + "\t_" * 8, row("1", "a", "3"), row("2", "b", "0"), row("3", "c", "2")]
-    text = "\n".join(line.rstrip("\n") for line in rows) + "\n\n"
-    (merged,) = (sentence.merge_multiword() for sentence in read_conllu(text.splitlines(keepends=True)))
+    text = row("1-2", "ab", "_", "_") + row("1", "a", "3") + row("2", "b", "0") + row("3", "c", "2")
+    merged = read(text)[0].merge_multiword()
     assert [(word.form, word.head) for word in merged.words] == [("ab", 0), ("c", 1)]

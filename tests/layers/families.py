@@ -9,6 +9,9 @@ from unittest import mock
 import torch
 from torch import Tensor
 
+from spacy_g2g.layers.checkpoints.load import Checkpoint
+from spacy_g2g.layers.encoder import GraphEncoder
+
 with warnings.catch_warnings():
     # Some versions of transformers use what newer Pythons and libraries deprecate, on import.
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -28,6 +31,7 @@ BERT_SIZES = {
     "intermediate_size": 40,
     "max_position_embeddings": 20,
 }
+ELECTRA_SIZES = {**BERT_SIZES, "embedding_size": 16}
 DISTILBERT_SIZES = {
     "vocab_size": 50,
     "dim": 24,
@@ -36,31 +40,21 @@ DISTILBERT_SIZES = {
     "hidden_dim": 40,
     "max_position_embeddings": 20,
 }
+SPECIAL_IDS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 MODERNBERT_SIZES = {
-    "vocab_size": 50,
-    "hidden_size": 24,
+    **BERT_SIZES,
+    **SPECIAL_IDS,
     "num_hidden_layers": 4,
     "num_attention_heads": 3,
     "intermediate_size": 20,
-    "max_position_embeddings": 20,
     "local_attention": 6,
     "global_rope_theta": 160.0,
     "local_rope_theta": 10.0,
-    "pad_token_id": 0,
-    "bos_token_id": 1,
-    "eos_token_id": 2,
     "cls_token_id": 1,
     "sep_token_id": 2,
     "reference_compile": False,
 }
-EUROBERT_SIZES = {
-    **BERT_SIZES,
-    "num_key_value_heads": 2,
-    "rope_theta": 250.0,
-    "pad_token_id": 0,
-    "bos_token_id": 1,
-    "eos_token_id": 2,
-}
+EUROBERT_SIZES = {**BERT_SIZES, **SPECIAL_IDS, "num_key_value_heads": 2, "rope_theta": 250.0}
 DEBERTA_SIZES = {
     **BERT_SIZES,
     "relative_attention": True,
@@ -76,12 +70,7 @@ FAMILIES: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "roberta": ("RobertaConfig", "RobertaModel", "RobertaForMaskedLM", {**BERT_SIZES, "type_vocab_size": 1}),
     "xlm-roberta": ("XLMRobertaConfig", "XLMRobertaModel", "XLMRobertaForMaskedLM", BERT_SIZES),
     "camembert": ("CamembertConfig", "CamembertModel", "CamembertForMaskedLM", BERT_SIZES),
-    "electra": (
-        "ElectraConfig",
-        "ElectraModel",
-        "ElectraForPreTraining",
-        {**BERT_SIZES, "embedding_size": 16},
-    ),
+    "electra": ("ElectraConfig", "ElectraModel", "ElectraForPreTraining", ELECTRA_SIZES),
     "deberta-v2": ("DebertaV2Config", "DebertaV2Model", "DebertaV2ForMaskedLM", DEBERTA_SIZES),
     "distilbert": ("DistilBertConfig", "DistilBertModel", "DistilBertForMaskedLM", DISTILBERT_SIZES),
     "modernbert": ("ModernBertConfig", "ModernBertModel", "ModernBertForMaskedLM", MODERNBERT_SIZES),
@@ -121,6 +110,13 @@ class EuroBertForMaskedLM(transformers.LlamaForCausalLM):
 def class_named(name: str) -> Any:
     """Return a class of transformers, or what takes its place."""
     return getattr(transformers, name, None) or globals()[name]
+
+
+def build(checkpoint: Checkpoint) -> GraphEncoder:
+    """Return the encoder of a checkpoint."""
+    encoder = GraphEncoder(checkpoint.config)
+    encoder.load_state_dict(checkpoint.weights)
+    return encoder.eval()
 
 
 def make_model(family: str, *, head: bool = False, **settings: Any) -> Any:

