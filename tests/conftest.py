@@ -20,7 +20,7 @@ from hypothesis.internal.conjecture import providers
 from spacy.language import Language
 from thinc.api import fix_random_seed
 
-from .util import DEFAULT_EXAMPLES, graph_examples, make_nlp, overfit, treebank_examples
+from .util import DEFAULT_EXAMPLES, graph_examples, make_nlp, taught, treebank_examples
 
 # Inputs of random tests follow from the tests: each run gives the same result. `make long` draws others.
 # No limits of time: how long an example takes depends on what else the machine does.
@@ -124,10 +124,7 @@ def trained_folder(make_once: MakeOnce) -> Path:
     """A saved pipeline with a tiny parser that has learned the ten sentences of ``tests.util`` by heart."""
 
     def train(folder: Path) -> None:
-        nlp = make_nlp()
-        nlp.initialize(lambda: treebank_examples(nlp))
-        overfit(nlp, treebank_examples(nlp))
-        nlp.to_disk(folder)
+        taught(make_nlp()).to_disk(folder)
 
     return make_once("parser", train)
 
@@ -139,9 +136,7 @@ def trained_refiner_folder(make_once: MakeOnce) -> Path:
     def train(folder: Path) -> None:
         nlp = make_nlp(factory="rng_refiner", iterations=2)
         examples = [*treebank_examples(nlp), *graph_examples(nlp, "gold"), *graph_examples(nlp, "wrong")]
-        nlp.initialize(lambda: examples)
-        overfit(nlp, examples)
-        nlp.to_disk(folder)
+        taught(nlp, lambda _: examples).to_disk(folder)
 
     return make_once("refiner", train)
 

@@ -37,16 +37,8 @@ yes/INTJ/0/root
 """
 
 TINY_SIZES = {"width": 32, "n_layers": 1, "n_attention_heads": 2, "hidden_width": 64, "n_positions": 64}
-COMPONENT_SETTINGS = (
-    "store_probabilities",
-    "keep_scores",
-    "half_precision_weights",
-    "store_graphs",
-    "head_corruption",
-    "label_corruption",
-    "certain",
-    "empty_share",
-)
+COMPONENT_SETTINGS = {"store_probabilities", "keep_scores", "half_precision_weights", "store_graphs"}
+COMPONENT_SETTINGS |= {"head_corruption", "label_corruption", "certain", "empty_share"}
 ARCHITECTURES = {"g2g_parser": "spacy_g2g.SynTr.v1", "rng_refiner": "spacy_g2g.RNGTr.v1"}
 TINY_MODEL = {"arc_width": 24, "label_width": 16, "dropout": 0.0}
 #: Settings of words' vectors and arc scores, other than their defaults.
@@ -55,10 +47,8 @@ CONTEXT: dict[str, Any] = {"n_context_layers": 1, "context_width": 16}
 ALL_LEVERS: dict[str, Any] = {**MIXED_WORDS, **CONTEXT, "distances": True}
 TINY_TRANSITIONS = {"hidden_width": 32, "dropout": 0.0}
 
-
 #: Labels for models that are built without a component.
 LABELS = ["root", "nsubj", "obj", "det", "punct", "obl"]
-
 
 #: Settings that the rows of the first version of the G2GTr paper have in common.
 FIRST_VERSION = {"reads_buffer": False, "swap": False, "pooling": "mean"}
@@ -89,15 +79,8 @@ STACK_ROWS: dict[str, dict[str, Any]] = {
     "Stack-g": {"state_heads": ["buffer_top2"]},
     "Stack-bh": {"state_heads": ["stack_top2"], "shift_labels": 5},
 }
-TINY_STACK = {
-    "width": 32,
-    "hidden_width": 64,
-    "n_encoder_layers": 1,
-    "n_layers": 1,
-    "dropout": 0.0,
-    "label_smoothing": 0.0,
-    "beam_width": 1,
-}
+TINY_STACK = {"width": 32, "hidden_width": 64, "n_encoder_layers": 1, "n_layers": 1, "beam_width": 1}
+TINY_STACK |= {"dropout": 0.0, "label_smoothing": 0.0}
 
 
 def sample_texts(n: int) -> list[str]:
@@ -211,7 +194,7 @@ def graph_examples(nlp: Language, graphs: str) -> list[Example]:
 
 def component_config(factory: str = "g2g_parser", **settings: Any) -> dict[str, Any]:
     """The config of a tiny parser or refiner, from settings of the component and of its model."""
-    own = {name: settings.pop(name) for name in COMPONENT_SETTINGS if name in settings}
+    own = {name: settings.pop(name) for name in COMPONENT_SETTINGS & settings.keys()}
     return {"model": model_config(factory, **settings), **own}
 
 
@@ -251,6 +234,14 @@ def initialized_nlp(*, seed: int | None = 0, **settings: Any) -> Language:
     nlp.initialize(lambda: treebank_examples(nlp))
     if seed is not None:
         randomize(parser_of(nlp).model, seed)
+    return nlp
+
+
+def random_nlp(graphs: str = "empty", **settings: Any) -> Language:
+    """A tiny parser or refiner that has seen graphs, with weights so random that many arcs could change."""
+    nlp = make_nlp(**settings)
+    nlp.initialize(lambda: graph_examples(nlp, graphs))
+    randomize(parser_of(nlp).model, 1, scale=0.25)
     return nlp
 
 
@@ -316,6 +307,13 @@ def overfit(nlp: Language, examples: list[Example], steps: int = 60) -> dict[str
         losses = {}
         nlp.update(order.sample(examples, len(examples)), sgd=optimizer, losses=losses, drop=0.0)
     return losses
+
+
+def taught(nlp: Language, examples: Callable[[Language], list[Example]] = treebank_examples) -> Language:
+    """The pipeline, initialized and trained until it knows the examples by heart."""
+    nlp.initialize(lambda: examples(nlp))
+    overfit(nlp, examples(nlp))
+    return nlp
 
 
 def tree_of(doc: Doc) -> list[tuple[int, str]]:

@@ -29,7 +29,7 @@ from spacy_g2g.formats.conllu import read_conllu
 from ..analysis.test_drawing import Page
 from ..chains import attach_to_previous
 from ..test_hostile_input import ODD
-from ..util import graph_examples, make_nlp, parser_of, randomize
+from ..util import random_nlp
 
 TEXT = """# sent_id = s
 1\ttea\ttea\tNOUN\t_\t_\t0\troot\t0:root|2:x\t_
@@ -56,9 +56,7 @@ def enhancing(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def save_random(folder: Path) -> str:
     """Save a pipeline with a parser of random weights."""
-    nlp = make_nlp()
-    nlp.initialize(lambda: graph_examples(nlp, "empty"))
-    randomize(parser_of(nlp).model, 1, scale=0.25)
+    nlp = random_nlp()
     nlp.add_pipe("sentencizer", first=True)
     nlp.add_pipe("ud_enhancer")
     nlp.to_disk(folder)
@@ -86,9 +84,9 @@ def test_parse_without_enhancer_keeps_deps(pipeline: str, source: Path, tmp_path
     assert (tmp_path / "out.conllu").read_text("utf8") == TEXT
 
 
-def test_another_tree_has_no_deps_of_the_file(tmp_path: Path) -> None:
+def test_another_tree_has_no_deps_of_the_file(source: Path, tmp_path: Path) -> None:
     """Neither the best tree nor the further ones, unless they are the tree of the file."""
-    source, out = tmp_path / "in.conllu", tmp_path / "out.conllu"
+    out = tmp_path / "out.conllu"
     rows = [(1, "she", 2, "x"), (2, "saw", 0, "root"), (3, "cats", 2, "y")]
     source.write_text("".join(f"{i}\t{w}\t_\t_\t_\t_\t{h}\t{d}\t{h}:{d}\t_\n" for i, w, h, d in rows), "utf8")
     nlp = spacy.load(save_random(tmp_path / "enhancing"))
@@ -158,7 +156,7 @@ def test_tables_have_a_column_of_the_graph(enhancing: str, source: Path, tmp_pat
     assert read._.g2g_enhanced == docs[0]._.g2g_enhanced
 
 
-def test_further_trees_have_no_enhanced_graph(tmp_path: Path, source: Path) -> None:
+def test_further_trees_have_no_enhanced_graph(tmp_path: Path) -> None:
     text = tmp_path / "in.txt"
     text.write_text("she saw cats\n", "utf8")
     parse(save_random(tmp_path / "nlp"), text, tmp_path / "out.conllu", kbest=2)

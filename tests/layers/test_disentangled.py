@@ -145,7 +145,6 @@ def textbook(
 @pytest.mark.parametrize("normalize", [True, False])
 def test_graphs_equal_the_textbook_in_values_and_gradients(normalize: bool) -> None:
     torch.manual_seed(1)
-    assert CONFIG.disentangled is not None
     table = DistanceTable(CONFIG, CONFIG.disentangled)
     module = GraphSelfAttention(replace(CONFIG, normalize_keys=normalize)).eval()
     with torch.no_grad():

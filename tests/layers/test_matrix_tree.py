@@ -119,7 +119,6 @@ def test_heads_of_no_tree_are_improbable_but_finite(known: list[int]):
     log_z = log_partition(agreeing, is_word=is_word)
     log_z.sum().backward()
     assert -2000 < log_z.item() < -300
-    assert agreeing.grad is not None
     assert agreeing.grad.isfinite().all()
 
 

@@ -23,8 +23,7 @@ def with_spec(shim: G2GShim, part: str = "spec", **changes: Any) -> bytes:
     msg = srsly.msgpack_loads(shim.to_bytes())
     (msg["spec"] if part == "spec" else msg["spec"][part]).update(changes)
     msg["sha256"] = digest_of(msg["spec"], msg["weights"])
-    data: bytes = srsly.msgpack_dumps(msg)
-    return data
+    return srsly.msgpack_dumps(msg)
 
 
 @pytest.mark.linux
@@ -54,14 +53,7 @@ def test_an_encoder_of_other_sizes_is_an_error_without_memory(changes: dict[str,
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [
-        {"n_labels": 10**9},
-        {"vector_width": 32},
-        {"encoder": None},
-        {"tokenizer": "{}"},
-    ],
-    ids=str,
+    "changes", [{"n_labels": 10**9}, {"vector_width": 32}, {"encoder": None}, {"tokenizer": "{}"}], ids=str
 )
 def test_another_specification_is_an_error(changes: dict[str, Any]):
     _, shim = make()
@@ -135,14 +127,8 @@ FLAGS = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
 
 @pytest.mark.parametrize("normalizer", [None, {"type": "BertNormalizer", **dict.fromkeys(FLAGS, True)}])
 def test_a_tokenizer_that_fails_on_unknown_words_is_an_error(normalizer: dict[str, Any] | None):
-    vocabulary = {"[CLS]": 0, "[SEP]": 1, "[PAD]": 2, "a": 3}
-    model = {
-        "type": "WordPiece",
-        "unk_token": "[UNK]",
-        "continuing_subword_prefix": "##",
-        "vocab": vocabulary,
-    }
-    model["max_input_chars_per_word"] = 100
+    model = {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##"}
+    model |= {"vocab": {"[CLS]": 0, "[SEP]": 1, "[PAD]": 2, "a": 3}, "max_input_chars_per_word": 100}
     text = srsly.json_dumps({"version": "1.0", "normalizer": normalizer, "model": model})
     with pytest.raises(ValueError, match=r"E401.*\[UNK\]"):
         load_tokenizer(text)

@@ -18,7 +18,7 @@ from spacy_g2g.transition.models.sent_tr import SentTr, SentTrSettings
 from spacy_g2g.transition.models.stack_transformer import StackTransformer, StackTransformerSettings
 
 from ..util import TINY_MODEL, weights_of
-from .tiny_syntr import GOLD, SENTENCES, changes, learn, make
+from .tiny_syntr import GOLD, SENTENCES, changes, learn, make, step
 
 
 def test_a_model_of_another_kind_is_an_error_that_names_it():
@@ -76,19 +76,16 @@ def test_prediction_after_training_drops_nothing():
 
 
 def test_added_labels_are_learned_and_kept():
-    model, shim = make()
+    model, _ = make()
     resize_output = model.attrs["resize_output"]
     gold = [Arcs(tree.heads, np.full(len(tree.heads), 6)) for tree in GOLD]
     optimizer = Adam(0.01)
-    learn(model)
-    shim.finish_update(optimizer)
+    step(model, optimizer)
     resize_output(model, 7)
     before = weights_of(model)
-    learn(model, gold)
-    shim.finish_update(optimizer)
+    step(model, optimizer, gold)
     assert changes(before, model)["scorer.label_weight"] > 0
     for _ in range(20):
-        learn(model, gold)
-        shim.finish_update(optimizer)
+        step(model, optimizer, gold)
     (parse,) = build_syntr(**TINY_MODEL).from_bytes(model.to_bytes()).predict(SENTENCES[:1])
     assert sorted(set(parse.tree.labels.tolist())) == [0, 6]

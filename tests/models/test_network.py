@@ -37,7 +37,6 @@ def test_a_word_has_the_mean_of_its_pieces_in_a_mix_of_layers(name: str, n_mixed
     states = list(network.encoder.states(network.encoder.embeddings(ids), Geometry(mask)))[-n_mixed_layers:]
     pieces = states[-1]
     if n_mixed_layers > 1:
-        assert network.mix is not None
         weights = network.mix.weights.softmax(0)
         assert len(weights) == len(states) == 2
         pieces = network.mix.scale * (weights[0] * states[0] + weights[1] * states[1])
@@ -62,5 +61,4 @@ def test_mix_and_mean_are_learned(name: str):
     _, backprop = model.begin_update((systems.SENTENCES[:2], systems.GOLD[:2]))
     backprop(None)
     mix = shim.network.mix
-    assert mix is not None
     assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in mix.parameters())

@@ -22,12 +22,7 @@ CPU = torch.device("cpu")
 
 @pytest.mark.parametrize(
     ("setting", "is_native", "expected"),
-    [
-        ("float32", True, False),
-        ("bfloat16", False, True),
-        ("auto", True, True),
-        ("auto", False, False),
-    ],
+    [("float32", True, False), ("bfloat16", False, True), ("auto", True, True), ("auto", False, False)],
 )
 def test_auto_is_bfloat16_where_it_is_native(
     setting: Precision, is_native: bool, expected: bool, monkeypatch: pytest.MonkeyPatch

@@ -22,6 +22,7 @@ from spacy_g2g.trees.tree import are_trees, is_tree
 from ..trees.reference import maximum_spanning_tree
 from ..util import TINY_MODEL, initialized_model, read_treebank, tries
 from .checks import assert_same_parse
+from .systems import network_of
 from .test_syntr import GOLD
 
 N_LABELS, N_INITIAL = 6, 3
@@ -40,12 +41,6 @@ def make(seed: int = 0, n_initial: int = N_INITIAL, **settings: Any) -> tuple[Pa
             if ".relation_" in name:
                 parameter.add_(torch.randn(parameter.shape, generator=generator))
     return model, shim
-
-
-def network_of(shim: G2GShim) -> RNGTr:
-    network = shim.network
-    assert isinstance(network, RNGTr)
-    return network.eval()
 
 
 def random_graph(n: int, rng: np.random.Generator) -> Arcs:

@@ -55,7 +55,6 @@ def test_a_new_refiner_begins_without_a_use_for_graphs():
     model = build_rngtr(stop=False, **TINY_MODEL)  # type: ignore[arg-type]
     shim = initialized_model(model, n_labels=N_LABELS, n_initial_labels=N_INITIAL)
     source = get_shim(build_rngtr(**TINY_MODEL))  # type: ignore[arg-type]
-    assert shim.spec is not None
     source.build_network(shim.spec)
     fresh = network_of(source)
     batches = [source.wordpieces.batch([Sentence(WORDS[0], graph=graph)]) for graph in (None, TREES[0])]
@@ -114,8 +113,10 @@ def test_added_labels_change_nothing_for_graphs_that_have_none_of_them():
         np.testing.assert_array_equal(found, expected)
     torch.testing.assert_close(new_labels[:, : N_LABELS - 1], labels)
     assert not new_labels[:, N_LABELS - 1 :].any()
-    assert shim.spec is not None
-    assert (shim.spec.n_labels, shim.spec.learned["n_initial_labels"]) == (N_LABELS + 2, N_INITIAL)
+    assert (shim.known_spec.n_labels, shim.known_spec.learned["n_initial_labels"]) == (
+        N_LABELS + 2,
+        N_INITIAL,
+    )
     assert network.n_labels == N_LABELS + 2 + N_INITIAL
 
 

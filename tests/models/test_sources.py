@@ -159,9 +159,8 @@ def test_a_checkpoint_brings_sizes_weights_and_pieces_and_root_comes_after_them(
     parser = nlp.get_pipe("g2g_parser")
     parser.initialize(lambda: treebank_examples(nlp), nlp=nlp, encoder=source)
     shim = get_shim(parser.model)
-    assert shim.spec is not None
-    assert (shim.spec.encoder.width, shim.spec.encoder.n_layers) == (24, 3)
-    assert shim.spec.tokenizer == (checkpoint / "tokenizer.json").read_text(encoding="utf8")
+    assert (shim.known_spec.encoder.width, shim.known_spec.encoder.n_layers) == (24, 3)
+    assert shim.known_spec.tokenizer == (checkpoint / "tokenizer.json").read_text(encoding="utf8")
     expected = source([]).weights
     found = shim.network.encoder.state_dict()
     assert set(expected) == set(found)
@@ -209,11 +208,9 @@ def test_a_refiner_begins_with_the_encoder_of_a_parser(trained_folder: Path):
     nlp.config["initialize"]["components"] = {"rng_refiner": {"encoder": callback}}
     nlp.initialize(lambda: treebank_examples(nlp))
     refiner = get_shim(nlp.get_pipe("rng_refiner").model)
-    assert refiner.spec is not None
-    assert parser.spec is not None
-    assert refiner.spec.pretrained == ("encoder", "task")
-    assert refiner.spec.encoder == parser.spec.encoder
-    assert refiner.spec.tokenizer == parser.spec.tokenizer
+    assert refiner.known_spec.pretrained == ("encoder", "task")
+    assert refiner.known_spec.encoder == parser.known_spec.encoder
+    assert refiner.known_spec.tokenizer == parser.known_spec.tokenizer
     found = refiner.network.encoder.state_dict()
     expected = parser.network.encoder.state_dict()
     # All weights, the row of ROOT among the pieces.

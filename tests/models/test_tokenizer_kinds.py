@@ -1,6 +1,7 @@
 """Each kind of tokenizer gives a word the same pieces alone and in its sentence."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
@@ -17,8 +18,11 @@ LLAMA = Regex(r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s
 WORD_START = "\u2581"
 
 
-def learn(tokenizer: Tokenizer, trainer: trainers.Trainer) -> Tokenizer:
-    tokenizer.train_from_iterator(sample_texts(120), trainer)
+def learn(
+    tokenizer: Tokenizer, trainer: type[trainers.Trainer], special: list[str], **settings: Any
+) -> Tokenizer:
+    own = trainer(special_tokens=special, show_progress=False, **settings)
+    tokenizer.train_from_iterator(sample_texts(120), own)
     return tokenizer
 
 
@@ -28,12 +32,7 @@ def byte_bpe(special: list[str], *before: pre_tokenizers.PreTokenizer) -> Tokeni
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([*before, byte_level]) if before else byte_level
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    return learn(
-        tokenizer,
-        trainers.BpeTrainer(
-            vocab_size=600, special_tokens=special, initial_alphabet=alphabet, show_progress=False
-        ),
-    )
+    return learn(tokenizer, trainers.BpeTrainer, special, vocab_size=600, initial_alphabet=alphabet)
 
 
 def gemma() -> Tokenizer:
@@ -42,12 +41,7 @@ def gemma() -> Tokenizer:
     tokenizer.normalizer = normalizers.Replace(" ", WORD_START)
     tokenizer.pre_tokenizer = pre_tokenizers.Split(WORD_START, "merged_with_next")
     byte_pieces = [f"<0x{byte:02X}>" for byte in range(256)]
-    learn(
-        tokenizer,
-        trainers.BpeTrainer(
-            vocab_size=800, special_tokens=[*GEMMA, "<s>", "</s>", *byte_pieces], show_progress=False
-        ),
-    )
+    learn(tokenizer, trainers.BpeTrainer, [*GEMMA, "<s>", "</s>", *byte_pieces], vocab_size=800)
     # Gemma's own splits at spaces, of which its normalizer leaves none.
     tokenizer.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
     return tokenizer
@@ -57,20 +51,14 @@ def unigram(special: list[str], prepend: str) -> Tokenizer:
     tokenizer = Tokenizer(models.Unigram())
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Strip()])
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=prepend)
-    return learn(
-        tokenizer,
-        trainers.UnigramTrainer(
-            vocab_size=300, special_tokens=special, unk_token=special[-1], show_progress=False
-        ),
-    )
+    return learn(tokenizer, trainers.UnigramTrainer, special, vocab_size=300, unk_token=special[-1])
 
 
 def llama2() -> Tokenizer:
     """BPE in which a normalizer puts the start of a word before every text."""
     tokenizer = gemma()
-    tokenizer.normalizer = normalizers.Sequence(
-        [normalizers.Prepend(WORD_START), normalizers.Replace(" ", WORD_START)]
-    )
+    spaces = [normalizers.Prepend(WORD_START), normalizers.Replace(" ", WORD_START)]
+    tokenizer.normalizer = normalizers.Sequence(spaces)
     return tokenizer
 
 
@@ -78,9 +66,7 @@ def wordpiece() -> Tokenizer:
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    return learn(
-        tokenizer, trainers.WordPieceTrainer(vocab_size=600, special_tokens=BERT, show_progress=False)
-    )
+    return learn(tokenizer, trainers.WordPieceTrainer, BERT, vocab_size=600)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from thinc.api import Optimizer
 
 from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.syntr import build_syntr
@@ -32,6 +33,18 @@ def learn(
     loss, backprop = model.begin_update((sentences, gold))
     backprop(None)
     return float(loss)
+
+
+def step(
+    model: ParserModel,
+    optimizer: Optimizer,
+    gold: Sequence[Arcs] = GOLD,
+    sentences: Sequence[Sentence] = SENTENCES,
+) -> float:
+    """The loss of sentences, from which the weights have been moved."""
+    loss = learn(model, gold, sentences)
+    model.finish_update(optimizer)
+    return loss
 
 
 def changes(before: dict[str, torch.Tensor], model: ParserModel) -> dict[str, float]:

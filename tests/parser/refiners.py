@@ -13,29 +13,17 @@ from spacy_g2g.formats.graph import Graph
 from spacy_g2g.models.types import Sentence
 from spacy_g2g.parser.rng_refiner import RngRefiner
 
-from ..util import (
-    gold_doc,
-    graph_docs,
-    graph_examples,
-    make_nlp,
-    parser_of,
-    plain_doc,
-    randomize,
-    read_treebank,
-)
+from ..util import gold_doc, graph_docs, parser_of, plain_doc, random_nlp, read_treebank
 
 
-def random_nlp(**settings: Any) -> Language:
+def random_refiner(**settings: Any) -> Language:
     """A refiner with random weights, which reads graphs a lot; "x" is a label of initial graphs alone."""
-    nlp = make_nlp(factory="rng_refiner", **settings)
-    nlp.initialize(lambda: graph_examples(nlp, "wrong"))
-    randomize(parser_of(nlp).model, 1, scale=0.25)
-    return nlp
+    return random_nlp("wrong", factory="rng_refiner", **settings)
 
 
 def storing_refiner() -> Language:
     """A refiner with random weights that stores graphs."""
-    return random_nlp(store_graphs=True, iterations=4)
+    return random_refiner(store_graphs=True, iterations=4)
 
 
 def refiner_of(nlp: Language) -> RngRefiner:

@@ -24,6 +24,7 @@ from ..util import (
     make_nlp,
     model_config,
     parser_of,
+    random_nlp,
     randomize,
     read_treebank,
     set_encoder,
@@ -43,9 +44,7 @@ def errors_of(pipeline: Path, gold: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_calibration_is_fitted_in_place_and_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    nlp = make_nlp()
-    nlp.initialize(lambda: graph_examples(nlp, "empty"))
-    randomize(parser_of(nlp).model, 1, scale=0.25)
+    nlp = random_nlp()
     folder = tmp_path / "pipeline"
     nlp.to_disk(folder)
     short, source = tmp_path / "short.conllu", tmp_path / "gold.conllu"
@@ -69,8 +68,7 @@ def test_calibration_is_fitted_in_place_and_measured(tmp_path: Path, capsys: pyt
 
 
 def test_an_example_that_fails_leaves_the_parser_as_it_was(tmp_path: Path):
-    nlp = make_nlp()
-    nlp.initialize(lambda: graph_examples(nlp, "empty"))
+    nlp = random_nlp()
     bad = treebank_examples(nlp)
     bad[1].predicted._.g2g_constraints = {"heads": [[0, 99]]}
     with pytest.raises(ValueError, match="G2G-E"):

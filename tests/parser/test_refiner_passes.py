@@ -6,12 +6,12 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
 from ..util import gold_doc, graph_docs, plain_doc, read_treebank, tree_of
-from .refiners import cyclic_doc, mixed_docs, random_nlp, refiner_of, storing_refiner
+from .refiners import cyclic_doc, mixed_docs, random_refiner, refiner_of, storing_refiner
 
 
 @pytest.fixture(scope="module")
 def nlp() -> Language:
-    return random_nlp()
+    return random_refiner()
 
 
 # Passes
@@ -34,7 +34,7 @@ def test_docs_without_words_have_no_passes(nlp: Language, sentences: list[list[s
 
 
 def test_at_most_as_many_passes_are_made_as_wanted():
-    nlp = random_nlp(iterations=2, stop=False)
+    nlp = random_refiner(iterations=2, stop=False)
     passes = [doc._.g2g_iterations for doc in nlp.pipe(graph_docs(nlp.vocab, "wrong"))]
     assert passes == [[2]] * 10
 
@@ -85,7 +85,7 @@ def test_there_are_as_many_graphs_as_the_longest_sentence_needs_the_last_one_the
 
 
 def test_white_space_has_no_head_but_in_the_last_graph():
-    nlp = random_nlp(store_graphs=True, iterations=3, stop=False)
+    nlp = random_refiner(store_graphs=True, iterations=3, stop=False)
     doc = nlp(plain_doc(nlp.vocab, ["\n", "she", " ", "saw"], [" ", "\n"]))
     graphs = doc._.g2g_graphs
     assert len(graphs) == 4

@@ -35,23 +35,20 @@ from ..util import (
     treebank_examples,
     trees_of,
 )
-from .refiners import cyclic_doc, graphs_of, inputs_of, random_nlp, refiner_of, with_heads
+from .refiners import cyclic_doc, graphs_of, inputs_of, random_refiner, refiner_of, with_heads
 
 GRAPHS = ["empty", "gold", "wrong"]
 
 
 @pytest.fixture(scope="module")
 def nlp() -> Language:
-    return random_nlp()
+    return random_refiner()
 
 
 @pytest.fixture
 def refined(trained_refiner_folder: Path) -> Language:
     """The trained refiner, loaded for this test alone."""
     return spacy.load(trained_refiner_folder)
-
-
-# Meta
 
 
 @pytest.mark.parametrize("setting", ["head_corruption", "label_corruption", "empty_share"])
@@ -92,18 +89,16 @@ def test_what_is_right_already_needs_one_pass(refined: Language):
 def test_heads_and_labels_of_docs_are_the_initial_graph(nlp: Language):
     labels = refiner_of(nlp).label_data
     docs = graph_docs(nlp.vocab, "gold")
-    expected = [
-        ([word[2] for word in row], [labels.index(word[3]) for word in row]) for row in read_treebank()
-    ]
-    assert inputs_of(nlp, docs) == expected
+    found = inputs_of(nlp, docs)
+    assert [heads for heads, _ in found] == [[word[2] for word in row] for row in read_treebank()]
+    assert [ids for _, ids in found] == [[labels.index(word[3]) for word in row] for row in read_treebank()]
     assert inputs_of(nlp, docs[:0]) == []
 
 
 def test_the_label_of_a_graph_changes_what_a_refiner_makes_of_it(nlp: Language):
     refiner = refiner_of(nlp)
-    docs = [
-        with_heads(nlp.vocab, ["a", "b", "c"], [1, 1, 1], [dep, "root", "x"]) for dep in ("x", "det", "new")
-    ]
+    deps = [[dep, "root", "x"] for dep in ("x", "det", "new")]
+    docs = [with_heads(nlp.vocab, ["a", "b", "c"], [1, 1, 1], of_doc) for of_doc in deps]
     probs = [parses[0].iterations[0].head_probs for parses in refiner.predict(docs).by_doc()]
     assert not np.allclose(probs[0], probs[1])
     assert not np.allclose(probs[0], probs[2])
@@ -223,7 +218,6 @@ def test_labels_of_initial_graphs_are_those_of_earlier_parsers():
     assert foreign
     assert refiner.cfg["initial_labels"] == sorted(foreign)
     spec = get_shim(refiner.model).spec
-    assert spec is not None
     assert (spec.n_labels, spec.learned["n_initial_labels"]) == (len(refiner.labels), len(foreign))
 
 
@@ -239,7 +233,7 @@ def test_given_labels_of_initial_graphs_are_taken_without_the_own_ones():
 
 @pytest.mark.parametrize("label", ["vocative", "x"])
 def test_labels_can_be_added_later_those_of_initial_graphs_too(tmp_path: Path, label: str):
-    nlp = random_nlp(iterations=2)
+    nlp = random_refiner(iterations=2)
     refiner = refiner_of(nlp)
     assert refiner.add_label(label) == 1
     place = refiner.labels.index(label)
@@ -257,7 +251,7 @@ def test_labels_can_be_added_later_those_of_initial_graphs_too(tmp_path: Path, l
 
 
 def test_added_labels_leave_the_ids_of_initial_labels_behind_them():
-    nlp = random_nlp()
+    nlp = random_refiner()
     doc = with_heads(nlp.vocab, ["a", "b"], [1, 1], ["x", "root"])
     n_labels = len(refiner_of(nlp).labels)
     assert inputs_of(nlp, [doc])[0][1] == [n_labels, 0]

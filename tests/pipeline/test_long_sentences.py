@@ -13,7 +13,7 @@ from spacy_g2g.parser.rng_refiner import GRAPHS
 from spacy_g2g.pipeline import long_sentences
 from spacy_g2g.pipeline.long_sentences import MAX_WORDS, cut_long, join_parts
 
-from ..parser.refiners import random_nlp
+from ..parser.refiners import random_refiner
 from ..parser.test_bad_input import assert_tree
 from ..util import initialized_nlp, parser_of, plain_doc
 
@@ -23,7 +23,7 @@ LABELS = ("root", "nsubj", "dep", "parataxis")
 
 @pytest.fixture
 def nlp(factory: str) -> Language:
-    return initialized_nlp(factory=factory) if factory == "g2g_parser" else random_nlp(iterations=3)
+    return initialized_nlp(factory=factory) if factory == "g2g_parser" else random_refiner(iterations=3)
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_parts_are_parsed_as_sentences_and_joined_at_their_roots(factory: str):
 
 @pytest.mark.usefixtures("five_words")
 def test_passes_of_parts_are_joined():
-    nlp = random_nlp(iterations=3, store_graphs=True)
+    nlp = random_refiner(iterations=3, store_graphs=True)
     doc = quietly(nlp, plain_doc(nlp.vocab, WORDS))
     assert all(len(graph["heads"]) == len(WORDS) for graph in doc._.get(GRAPHS))
     assert doc._.get(GRAPHS)[-1]["heads"] == [token.head.i for token in doc]

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 
@@ -6,7 +7,7 @@ from spacy_g2g.analysis.evaluate import evaluate
 from spacy_g2g.conversion.parse import parse
 from spacy_g2g.formats.conllu import read_conllu
 
-from ..util import graph_examples, make_nlp, parser_of, randomize
+from ..util import random_nlp
 
 TEXT = """# sent_id = a
 1\tshe\t_\tPRON\t_\t_\t_\t_\t_\t_
@@ -18,19 +19,22 @@ TEXT = """# sent_id = a
 """
 
 
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "in.conllu"
+    path.write_text(TEXT, "utf8")
+    return path
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    nlp = make_nlp()
-    nlp.initialize(lambda: graph_examples(nlp, "empty"))
-    randomize(parser_of(nlp).model, 1, scale=0.25)
     folder = tmp_path_factory.mktemp("random")
-    nlp.to_disk(folder)
+    random_nlp().to_disk(folder)
     return str(folder)
 
 
-def test_conllu_has_a_block_for_each_tree(folder: str, tmp_path):
-    source, out = tmp_path / "in.conllu", tmp_path / "out.conllu"
-    source.write_text(TEXT, "utf8")
+def test_conllu_has_a_block_for_each_tree(folder: str, source: Path, tmp_path: Path):
+    out = tmp_path / "out.conllu"
     assert parse(folder, source, out, kbest=3) == 2
     sentences = list(read_conllu(out, trees="full"))
     assert [sentence.comment("rank") for sentence in sentences] == ["1", "2", "3", "1"]
@@ -40,9 +44,8 @@ def test_conllu_has_a_block_for_each_tree(folder: str, tmp_path):
     assert len({tuple(word.head for word in sentence.words) for sentence in sentences[:3]}) == 3
     parse(folder, source, tmp_path / "best.conllu")
     best = next(read_conllu(tmp_path / "best.conllu"))
-    assert [(word.head, word.deprel) for word in best.words] == [
-        (word.head, word.deprel) for word in sentences[0].words
-    ]
+    assert [word.head for word in best.words] == [word.head for word in sentences[0].words]
+    assert [word.deprel for word in best.words] == [word.deprel for word in sentences[0].words]
 
 
 @pytest.mark.filterwarnings("ignore:.*G2G-W801")
@@ -62,9 +65,8 @@ def test_jsonl_has_the_trees_under_one_key(folder: str, tmp_path):
     assert "g2g_scores" not in out.read_text("utf8")
 
 
-def test_annotation_of_the_file_is_kept_and_the_rest_is_parsed(folder: str, tmp_path):
-    source, out = tmp_path / "in.conllu", tmp_path / "out.conllu"
-    source.write_text(TEXT, "utf8")
+def test_annotation_of_the_file_is_kept_and_the_rest_is_parsed(folder: str, source: Path, tmp_path: Path):
+    out = tmp_path / "out.conllu"
     parse(folder, source, out, constrain=True, kbest=2)
     only, _ = read_conllu(out, trees="full")  # no other tree meets the constraints
     assert [word.head for word in only.words] == [0, 3, 1]
@@ -83,24 +85,23 @@ WHITE = """1\tshe\t_\tPRON\t_\t_\t3\tobl\t_\t_
 """
 
 
-def test_words_of_white_space_are_no_obstacle(folder: str, tmp_path):
-    source, out = tmp_path / "in.conllu", tmp_path / "out.conllu"
+def test_words_of_white_space_are_no_obstacle(folder: str, source: Path, tmp_path: Path):
+    out = tmp_path / "out.conllu"
     source.write_text(WHITE, "utf8")
     parse(folder, source, out, constrain=True)
     assert [word.head for word in next(read_conllu(out)).words] == [3, 1, 0]
     parse(folder, source, out, kbest=2)
     sentences = list(read_conllu(out, trees="full"))
-    assert [[word.form for word in sentence.words] for sentence in sentences] == [
-        ["she", "\u3000", "cats"]
-    ] * 2
+    forms = [[word.form for word in sentence.words] for sentence in sentences]
+    assert forms == [["she", "\u3000", "cats"]] * 2
     assert [sentence.words[1].head for sentence in sentences] == [1, 1]
     assert {sentence.words[0].head for sentence in sentences} == {0, 3}
     scores = evaluate(folder, source, calibration=True, silent=True)
     assert scores["Words"].correct == 4
 
 
-def test_constraints_and_white_space_of_the_file_reach_jsonl(folder: str, tmp_path):
-    source, out = tmp_path / "in.conllu", tmp_path / "out.jsonl"
+def test_constraints_and_white_space_of_the_file_reach_jsonl(folder: str, source: Path, tmp_path: Path):
+    out = tmp_path / "out.jsonl"
     source.write_text(TEXT.replace("_\n2", "SpacesAfter=\\s\\n\n2"), "utf8")
     parse(folder, source, out, constrain=True)
     record = json.loads(out.read_text("utf8").splitlines()[0])

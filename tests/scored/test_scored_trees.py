@@ -16,16 +16,13 @@ from spacy_g2g.scored.doc_constraints import constrain
 from spacy_g2g.scored.score_record import SCORES
 from spacy_g2g.trees.tree import is_tree
 
-from ..util import graph_examples, initialized_nlp, make_nlp, parser_of, plain_doc, randomize
+from ..util import graph_examples, initialized_nlp, make_nlp, parser_of, plain_doc, random_nlp, tree_of
 
 
 @pytest.fixture(scope="module", params=["g2g_parser", "rng_refiner"])
 def nlp(request: pytest.FixtureRequest) -> Language:
     """A parser or refiner with random weights, whose trees many arcs could change."""
-    nlp = make_nlp(factory=request.param)
-    nlp.initialize(lambda: graph_examples(nlp, "gold"))
-    randomize(parser_of(nlp).model, 1, scale=0.25)
-    return nlp
+    return random_nlp("gold", factory=request.param)
 
 
 @pytest.fixture
@@ -37,10 +34,6 @@ def keeping(nlp: Language):
 
 def make_doc(nlp: Language) -> Doc:
     return plain_doc(nlp.vocab, ["she", "saw", " ", "the", "cat", "."], "dogs bark at it")
-
-
-def tree_of(doc: Doc) -> list[tuple[int, str]]:
-    return [(token.head.i, token.dep_) for token in doc]
 
 
 def test_the_first_tree_is_the_parse_and_the_others_are_other_trees(nlp: Language):
@@ -132,13 +125,9 @@ def test_the_next_pass_of_a_refiner_reads_fixed_arcs(monkeypatch: pytest.MonkeyP
 )
 def test_constraints_that_cannot_be_met_are_named(nlp: Language, constraints, error: str):
     doc = make_doc(nlp)
-    with pytest.raises(ValueError, match=error):
-        nlp(constrained(doc, **constraints))
-
-
-def constrained(doc: Doc, **constraints: Any) -> Doc:
     constrain(doc, **constraints)
-    return doc
+    with pytest.raises(ValueError, match=error):
+        nlp(doc)
 
 
 @pytest.mark.parametrize(
@@ -223,19 +212,17 @@ def test_nothing_is_kept_unless_asked_for(nlp: Language):
         parser_of(nlp).reparse(doc)
 
 
-def test_scores_of_other_sentences_are_refused(keeping: Language):
-    doc = keeping(make_doc(keeping))
-    other = keeping(plain_doc(keeping.vocab, "no one came"))
-    other._.set(SCORES, doc._.get(SCORES))
-    with pytest.raises(ValueError, match=r"G2G-E813\] .*\[5, 4\] words, but its sentences have \[3\] words"):
-        parser_of(keeping).reparse(other)
-
-
-def test_scores_of_other_words_are_refused(keeping: Language):
-    doc = keeping(make_doc(keeping))
-    other = keeping(plain_doc(keeping.vocab, *([token.text for token in span][::-1] for span in doc.sents)))
-    other._.set(SCORES, doc._.get(SCORES))
-    with pytest.raises(ValueError, match=r"G2G-E861\] The Doc '\."):
+@pytest.mark.parametrize(
+    ("sentences", "error"),
+    [
+        (["no one came"], r"G2G-E813\] .*\[5, 4\] words, but its sentences have \[3\] words"),
+        ([[".", "cat", "the", " ", "saw", "she"], "it at bark dogs"], r"G2G-E861\] The Doc '\."),
+    ],
+)
+def test_scores_of_other_sentences_or_words_are_refused(keeping: Language, sentences: list[Any], error: str):
+    other = keeping(plain_doc(keeping.vocab, *sentences))
+    other._.set(SCORES, keeping(make_doc(keeping))._.get(SCORES))
+    with pytest.raises(ValueError, match=error):
         parser_of(keeping).reparse(other)
 
 
@@ -251,8 +238,7 @@ def test_scores_for_other_labels_are_refused(keeping: Language, method: str):
 
 @pytest.mark.parametrize("row", ["SentTr", "StateTr", "Stack-c"])
 def test_a_parser_without_scores_of_arcs_has_no_other_trees_and_refuses_constraints(row: str):
-    nlp = make_nlp(row=row)
-    nlp.initialize(lambda: graph_examples(nlp, "empty"))
+    nlp = initialized_nlp(seed=None, row=row)
     doc = make_doc(nlp)
     with pytest.raises(ValueError, match="G2G-E814"):
         parser_of(nlp).kbest(doc, 2)
