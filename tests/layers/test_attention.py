@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -49,20 +50,35 @@ def make(normalize_keys: bool = False, dropout: float = 0.0) -> GraphSelfAttenti
     return GraphSelfAttention(replace(config, attention_dropout=dropout))
 
 
-def random_module(normalize_keys: bool = False, dropout: float = 0.0) -> GraphSelfAttention:
+def draw_weights(module: GraphSelfAttention) -> GraphSelfAttention:
     torch.manual_seed(2)
-    module = make(normalize_keys, dropout)
     with torch.no_grad():
         for parameter in module.parameters():
             parameter.copy_(torch.randn_like(parameter) * 0.4)
     return module
 
 
+def random_module(normalize_keys: bool = False, dropout: float = 0.0) -> GraphSelfAttention:
+    return draw_weights(make(normalize_keys, dropout))
+
+
+def largest_saved(compute: Callable[[], Tensor]) -> int:
+    """The number of values in the largest tensor that is kept for gradients."""
+    sizes: list[int] = []
+
+    def note_size(tensor: Tensor) -> Tensor:
+        sizes.append(tensor.numel())
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(note_size, lambda tensor: tensor):
+        compute()
+    return max(sizes)
+
+
 def attend(
     module: GraphSelfAttention, x: Tensor, mask: Tensor | None = None, edges: Edges | None = None
 ) -> Tensor:
-    y: Tensor = module(x, Geometry(mask, edges))
-    return y
+    return module(x, Geometry(mask, edges))
 
 
 def dense_parameters(dtype: torch.dtype) -> dict[str, Tensor]:
@@ -159,9 +175,8 @@ def test_sparse_form_equals_the_textbook_in_values_and_gradients(
 def test_heads_computed_in_parts_give_the_same(
     edges: Edges | None, n_cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = random_module(
-        normalize_keys=True, dropout=1e-9
-    ).train()  # computed by the formula, nothing dropped
+    # Computed by the formula, and nothing is dropped.
+    module = random_module(normalize_keys=True, dropout=1e-9).train()
     x = torch.randn(3, 6, WIDTH)
     mask = torch.arange(6) < LENGTHS[:, None]
     found = []
@@ -205,15 +220,8 @@ def test_attention_dropout_acts_in_train_mode_alone(edges: Edges | None) -> None
 def test_memory_for_gradients_is_linear_in_edges() -> None:
     n, head_width = 24, 32
     module = GraphSelfAttention(EncoderConfig(0, head_width, head_width, 1, 1, 1, n_relations=2))
-    sizes: list[int] = []
-
-    def note_size(tensor: Tensor) -> Tensor:
-        sizes.append(tensor.numel())
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(note_size, lambda tensor: tensor):
-        attend(module, torch.randn(1, n, head_width), None, as_edges([(0, i, 0, i % 2) for i in range(n)]))
-    assert max(sizes) < n * n * head_width / 4
+    x, edges = torch.randn(1, n, head_width), as_edges([(0, i, 0, i % 2) for i in range(n)])
+    assert largest_saved(lambda: attend(module, x, None, edges)) < n * n * head_width / 4
 
 
 @pytest.mark.parametrize("edges", [None, as_edges(GRAPHS["cycles"])], ids=["no graph", "graph"])

@@ -174,11 +174,7 @@ def test_random_weights_are_those_of_bert() -> None:
 def test_gradients_reach_every_parameter() -> None:
     encoder = random_encoder(replace(CONFIG, embedding_width=16, n_relations=4, normalize_keys=True)).train()
     encoder(PIECES, MASK, edges=EDGES)[MASK].square().sum().backward()
-
-    def unused(gradient: Tensor | None) -> bool:
-        return gradient is None or not gradient.any()
-
-    assert [name for name, p in encoder.named_parameters() if unused(p.grad)] == []
+    assert [name for name, p in encoder.named_parameters() if p.grad is None or not p.grad.any()] == []
 
 
 def test_unknown_activation_is_refused() -> None:

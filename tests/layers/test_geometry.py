@@ -9,9 +9,11 @@ from torch import Tensor, nn
 
 from spacy_g2g.layers.attention import GraphSelfAttention
 from spacy_g2g.layers.edges import Edges
-from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.layers.encoder_config import EncoderConfig, Rotary
 from spacy_g2g.layers.geometry import Geometry
+
+from .test_attention import draw_weights, largest_saved
+from .test_encoder import random_encoder
 
 N_RELATIONS, N_HEADS, HEAD_WIDTH, N = 5, 4, 6, 21
 WIDTH = N_HEADS * HEAD_WIDTH
@@ -48,12 +50,7 @@ CLOSE = {"atol": 2e-5, "rtol": 2e-5}
 
 
 def random_module(**settings: Any) -> GraphSelfAttention:
-    torch.manual_seed(2)
-    module = GraphSelfAttention(replace(CONFIG, n_relations=N_RELATIONS, **settings))
-    with torch.no_grad():
-        for parameter in module.parameters():
-            parameter.copy_(torch.randn_like(parameter) * 0.4)
-    return module
+    return draw_weights(GraphSelfAttention(replace(CONFIG, n_relations=N_RELATIONS, **settings)))
 
 
 def textbook(module: GraphSelfAttention, x: Tensor, base: float, reach: int, edges: Edges | None) -> Tensor:
@@ -130,17 +127,8 @@ def test_geometry_equals_the_textbook_in_values_and_gradients(
         torch.testing.assert_close(*pair, atol=1e-4, rtol=1e-4, msg=lambda m, n=name: f"{n}: {m}")
 
 
-def random_encoder(**settings: Any) -> GraphEncoder:
-    torch.manual_seed(4)
-    encoder = GraphEncoder(replace(CONFIG, n_relations=N_RELATIONS, **settings))
-    with torch.no_grad():
-        for parameter in encoder.parameters():
-            parameter.add_(torch.randn_like(parameter), alpha=0.2)
-    return encoder.eval()
-
-
 def test_bfloat16_stays_close_and_prediction_equals_training() -> None:
-    encoder = random_encoder()
+    encoder = random_encoder(replace(CONFIG, n_relations=N_RELATIONS))
     x = torch.randn(3, N, WIDTH)
     exact = encoder.encode(x, MASK, EDGES)[MASK]
     with torch.inference_mode():
@@ -167,19 +155,11 @@ def test_relation_is_read_alike_at_any_distance() -> None:
 
 def test_local_attention_needs_memory_linear_in_the_length() -> None:
     n, reach = 512, 16
-    sizes: list[int] = []
-
-    def note_size(tensor: Tensor) -> Tensor:
-        sizes.append(tensor.numel())
-        return tensor
-
     module = nn.Module.train(random_module(attention_dropout=0.1))
     x = torch.randn(1, n, WIDTH, requires_grad=True)
     config = replace(CONFIG, rotary=Rotary(160.0, 10.0, window=reach))
     geometry = Geometry().for_layers(config, x, is_local=True)
-    with torch.autograd.graph.saved_tensors_hooks(note_size, lambda tensor: tensor):
-        module(x, geometry)
-    assert N_HEADS * n * n / 8 > max(sizes) > n * WIDTH
+    assert N_HEADS * n * n / 8 > largest_saved(lambda: module(x, geometry)) > n * WIDTH
 
 
 def test_heads_that_can_not_share_keys_are_refused() -> None:

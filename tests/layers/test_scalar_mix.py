@@ -40,9 +40,7 @@ def test_the_last_layers_are_mixed(encoder: GraphEncoder, n_layers: int):
     assert torch.equal(states[0], x)
     torch.testing.assert_close(states[-1][MASK], encoder(PIECES, MASK)[MASK])
     weights = mix.scale * mix.weights.exp() / mix.weights.exp().sum()
-    expected = sum(
-        (weight * state for weight, state in zip(weights, states[-n_layers:], strict=True)), torch.zeros(())
-    )
+    expected = torch.einsum("l,l...->...", weights, torch.stack(states[-n_layers:]))
     torch.testing.assert_close(encoder(PIECES, MASK, mix=mix)[MASK], expected[MASK])
 
 
@@ -55,8 +53,6 @@ def test_gradients_are_those_of_the_sum(encoder: GraphEncoder):
         return list(torch.autograd.grad((mixed * target).sum(), parameters))
 
     states = list(encoder.states(encoder.embeddings(PIECES), Geometry(MASK)))[1:]
-    expected = gradients(
-        (torch.stack(states) * mix.weights.softmax(0)[:, None, None, None]).sum(0) * mix.scale
-    )
+    expected = gradients(torch.einsum("l,l...->...", mix.weights.softmax(0), torch.stack(states)) * mix.scale)
     for found, other in zip(gradients(encoder(PIECES, MASK, mix=mix)), expected, strict=True):
         torch.testing.assert_close(found, other, rtol=1e-4, atol=1e-5)

@@ -36,8 +36,7 @@ def model() -> bytes:
 
 
 def ids(text: str, tokenizer: str) -> list[int]:
-    found: list[int] = Tokenizer.from_str(tokenizer).encode(text, add_special_tokens=False).ids
-    return found
+    return Tokenizer.from_str(tokenizer).encode(text, add_special_tokens=False).ids
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,7 @@ def network_of(shim: G2GShim) -> Any:
 
 
 def has_swap(network: Any) -> bool:
-    swap: bool = network.actions.swap
-    return swap
+    return network.actions.swap
 
 
 def learnable(swap: bool) -> list[int]:

@@ -59,7 +59,7 @@ def test_a_parse_of_a_graph_parser_depends_on_nothing_else_in_its_batch(name: st
 @pytest.mark.parametrize(
     "row_and_width",
     mostly_slow(
-        [*((row, 1) for row in (*PAPER_ROWS, "Stack-a", "Stack-d")), *WIDE_BEAMS],
+        [*GREEDY, *WIDE_BEAMS],
         [("SentTr", 1), *WIDE_BEAMS],
     ),
     ids=str,
@@ -88,8 +88,7 @@ def test_a_parse_of_a_transition_parser_depends_on_nothing_else_in_its_batch(
 @pytest.mark.parametrize("name", ["SynTr", *KINDS])
 def test_the_loss_of_a_batch_is_the_sum_over_its_sentences(name: str):
     if name == "SynTr":
-        (model, _), gold = MAKE[name](seed=2), test_syntr.GOLD
-        sentences = [Sentence([f"w{i}" for i in range(len(tree.heads))]) for tree in gold]
+        (model, _), sentences, gold = MAKE[name](seed=2), test_syntr.GOLD_SENTENCES, test_syntr.GOLD
     else:
         model, shim = MAKE[name](seed=2, states_per_sentence=None)
         numbers = systems.learnable(systems.has_swap(systems.network_of(shim)))

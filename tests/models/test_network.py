@@ -10,7 +10,8 @@ from spacy_g2g.models.network import Network
 from spacy_g2g.models.types import Sentence
 
 from ..util import MIXED_WORDS
-from . import systems, test_rngtr, test_syntr
+from . import systems
+from .test_contract import MAKE
 
 #: Two sentences of the batch have words of several pieces, one is read in windows and one is shortened.
 SENTENCES = [
@@ -19,14 +20,10 @@ SENTENCES = [
     Sentence([f"w{i}" for i in range(90)]),
     Sentence(["the cat sat"] * 30),
 ]
-MAKE: dict[str, Any] = {
-    "SynTr": test_syntr.make,
-    "RNGTr": test_rngtr.make,
-    "SentTr": lambda **settings: systems.make("SentTr", **settings),
-}
+NAMES = ("SynTr", "RNGTr", "SentTr")
 
 
-@pytest.mark.parametrize("name", MAKE)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("n_mixed_layers", [1, 2, 9])
 def test_a_word_has_the_mean_of_its_pieces_in_a_mix_of_layers(name: str, n_mixed_layers: int):
     model, shim = MAKE[name](pooling="mean", n_mixed_layers=n_mixed_layers)
@@ -55,7 +52,7 @@ def test_a_word_has_the_mean_of_its_pieces_in_a_mix_of_layers(name: str, n_mixed
     assert model.predict(SENTENCES[:1])
 
 
-@pytest.mark.parametrize("name", MAKE)
+@pytest.mark.parametrize("name", NAMES)
 def test_mix_and_mean_are_learned(name: str):
     model, shim = MAKE[name](**MIXED_WORDS)
     _, backprop = model.begin_update((systems.SENTENCES[:2], systems.GOLD[:2]))

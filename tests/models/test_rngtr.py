@@ -331,13 +331,13 @@ def test_an_update_is_one_step_of_the_optimizer(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(
         torch.optim.AdamW, "step", lambda self, *args: (steps.append(1), step(self, *args))[1]
     )
-    loss, backprop = model.begin_update(([Sentence(words) for words in WORDS], TREES))
-    assert not steps
+    batch = [Sentence(words) for words in WORDS], TREES
+    loss, backprop = model.begin_update(batch)
     backprop(None)
     assert not steps
     shim.finish_update(Adam(0.01))
     assert len(steps) == 1
-    assert model.begin_update(([Sentence(words) for words in WORDS], TREES))[0] < loss
+    assert model.begin_update(batch)[0] < loss
 
 
 @pytest.mark.parametrize("resized", [False, True])

@@ -136,11 +136,8 @@ def test_the_scores_given_are_not_changed():
     assert (scores == before).all()
 
 
-def test_one_word_is_the_root():
+def test_one_word_is_the_root_and_no_word_has_no_head():
     assert maximum_spanning_tree([[-5.0, 7.0]]).tolist() == [0]
-
-
-def test_no_word_has_no_head():
     assert maximum_spanning_tree(np.zeros((0, 1))).tolist() == []
 
 
