@@ -119,19 +119,12 @@ def read_treebank(text: str = TREEBANK) -> list[list[tuple[str, str, int, str]]]
 
 def gold_doc(vocab: Vocab, sentences: Iterable[Sequence[tuple[str, str, int, str]]]) -> Doc:
     """One Doc of annotated sentences."""
-    words: list[str] = []
-    tags: list[str] = []
-    heads: list[int] = []
-    deps: list[str] = []
-    starts: list[bool] = []
+    rows = []
     for sentence in sentences:
-        offset = len(words)
+        offset = len(rows)
         for i, (form, tag, head, dep) in enumerate(sentence):
-            words.append(form)
-            tags.append(tag)
-            heads.append(offset + (head - 1 if head else i))
-            deps.append(dep)
-            starts.append(i == 0)
+            rows.append((form, tag, offset + (head - 1 if head else i), dep, i == 0))
+    words, tags, heads, deps, starts = (list(column) for column in zip(*rows, strict=True))
     return Doc(vocab, words=words, tags=tags, pos=tags, heads=heads, deps=deps, sent_starts=starts)
 
 

@@ -159,9 +159,8 @@ def test_treebanks_are_written_as_they_were_read(name: str):
         (written,) = doc_to_sentences(doc)
         assert doc.text.rstrip() == sentence.text == written.text
         assert [word.form for word in written.words] == [word.form for word in sentence.words]
-        assert [token[:1] + token[2:] for token in written.tokens] == [
-            token[:1] + token[2:] for token in sentence.tokens
-        ]
+        found, expected = ([token[:1] + token[2:] for token in s.tokens] for s in (written, sentence))
+        assert found == expected
 
 
 def test_docs_of_a_doc_bin_have_final_words(doc: Doc):
@@ -180,12 +179,10 @@ def test_docs_of_a_doc_bin_have_final_words(doc: Doc):
     ids=["json", "DocBin without NORM"],
 )
 def test_rows_have_the_words_where_norms_are_lost(kept, doc: Doc):
-    rows = [
-        [token.form for token in s.tokens] + [word.form for word in s.words] for s in doc_to_sentences(doc)
-    ]
-    found = doc_to_sentences(kept(doc))
-    assert [[token.form for token in s.tokens] + [word.form for word in s.words] for s in found] == rows
-    assert "el" in rows[0]
+    (expected,), (found,) = doc_to_sentences(doc), doc_to_sentences(kept(doc))
+    assert [token.form for token in found.tokens] == [token.form for token in expected.tokens]
+    assert [word.form for word in found.words] == [word.form for word in expected.words]
+    assert "el" in [word.form for word in found.words]
 
 
 def test_a_part_gets_its_marks_back(doc: Doc):

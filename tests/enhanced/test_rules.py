@@ -16,10 +16,7 @@ from ..formats.samples import shared_treebank
 
 #: A word is FORM/UPOS/HEAD/DEPREL, with features behind its part of speech; then the arcs that the rules add.
 CASES = {
-    "marker": (
-        "he/PRON/2/nsubj sat/VERB/0/root on/ADP/5/case the/DET/5/det mat/NOUN/2/obl",
-        {5: "2:obl:on"},
-    ),
+    "marker": ("he/PRON/2/nsubj sat/VERB/0/root on/ADP/5/case the/DET/5/det mat/NOUN/2/obl", {5: "2:obl:on"}),
     "last marker": (
         "he/PRON/2/nsubj ran/VERB/0/root out/ADP/4/case of/ADP/5/case town/NOUN/2/obl",
         {4: "5:case", 5: "2:obl:of"},

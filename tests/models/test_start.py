@@ -51,15 +51,11 @@ def test_rare_words_are_unknown_in_training_alone():
     assert not np.allclose(*probs)
 
 
-def test_without_a_share_no_word_is_unknown_in_training():
-    model, shim = make_sent_tr(0.0)
-    assert shim.known_spec.learned["rare_words"] == []
-    assert loss_of(model, ["rare", "she"]) != loss_of(model, ["saw", "rare"])
-
-
-def test_with_a_checkpoint_all_words_are_read():
-    _, shim = make_sent_tr(0.5, pretrained)
-    assert shim.known_spec.learned["rare_words"] == []
+def test_without_a_share_or_with_a_checkpoint_no_word_is_unknown_in_training():
+    for share, source in ((0.5, pretrained), (0.0, None)):
+        model, shim = make_sent_tr(share, source)
+        assert shim.known_spec.learned["rare_words"] == []
+        assert loss_of(model, ["rare", "she"]) != loss_of(model, ["saw", "rare"])
 
 
 def test_rare_words_are_kept():

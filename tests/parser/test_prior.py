@@ -49,16 +49,21 @@ def refiner(pair: Language) -> Any:
 
 
 @pytest.fixture
-def sentences(pair: Language, refiner: Any) -> list[Any]:
-    """What the refiner reads of a Doc that the parser has parsed, with a request for all scores."""
-    return [asked(s, scores="all") for s in inputs(refiner, parsed(pair, "g2g_parser"))]
+def doc(pair: Language) -> Doc:
+    """A Doc that the parser has parsed."""
+    return parsed(pair, "g2g_parser")
+
+
+@pytest.fixture
+def sentences(doc: Doc, refiner: Any) -> list[Any]:
+    """What the refiner reads of the Doc, with a request for all scores."""
+    return [asked(s, scores="all") for s in inputs(refiner, doc)]
 
 
 @pytest.fixture
 def alone(refiner: Any, sentences: list[Any]) -> list[Any]:
     """The parses of the refiner without priors."""
-    parses: list[Any] = refiner.model.predict([asked(s, prior=None) for s in sentences])
-    return parses
+    return refiner.model.predict([asked(s, prior=None) for s in sentences])
 
 
 def inputs(component: Any, doc: Doc) -> list[Sentence]:
@@ -128,18 +133,12 @@ def test_a_prior_without_labels_leaves_labels(refiner: Any, sentences: Any, alon
         assert (refiner.model.predict(batch)[1].scores.labels == alone[1].scores.labels).all()
 
 
-def test_labels_of_a_prior_are_in_the_refiners_order(pair: Language, parser: Any):
-    doc = parsed(pair, "g2g_parser")
-    root, *others = parser.labels
-    orders = (
-        parser.labels,
-        [root, *others[1:], others[0]],
-        [*parser.labels, "other"],
-        [others[0], root, *others[1:]],
-    )
-    for same, turned, more, rooted in zip(
-        *(read_priors([doc], segment([doc]), labels) for labels in orders), strict=True
-    ):
+def test_labels_of_a_prior_are_in_the_refiners_order(doc: Doc, parser: Any):
+    root, first, *others = parser.labels
+    same, turned, more = parser.labels, [root, *others, first], [*parser.labels, "other"]
+    orders = (same, turned, more, [first, root, *others])
+    priors = [read_priors([doc], segment([doc]), labels) for labels in orders]
+    for same, turned, more, rooted in zip(*priors, strict=True):
         assert (np.roll(same.labels, -1, axis=1) == turned.labels).all()
         assert (more.heads == -1).all()
         assert (rooted.heads == -1).all()
@@ -185,8 +184,7 @@ def test_a_sentence_without_a_prior_is_decoded_alone_beside_others(
     assert together.scores.arcs == pytest.approx(own.scores.arcs, abs=1e-5)
 
 
-def test_the_prior_is_the_parsers_and_goes_when_it_is_read(pair: Language, parser: Any):
-    doc = parsed(pair, "g2g_parser")
+def test_the_prior_is_the_parsers_and_goes_when_it_is_read(pair: Language, doc: Doc, parser: Any):
     assert doc._.get(SCORES)["labels"] == [*parser.labels]
     for kept, parse in zip(doc._.get(SCORES)["sentences"], parser.predict([doc]).parses, strict=True):
         prior = ArcScores(**kept)
@@ -215,8 +213,7 @@ def test_a_component_takes_no_scores_of_another_one(pair: Language, parser: Any,
         refiner.reparse(doc)
 
 
-def test_scores_that_the_parser_keeps_are_the_same_prior(pair: Language, parser: Any, refiner: Any):
-    doc = parsed(pair, "g2g_parser")
+def test_scores_that_the_parser_keeps_are_the_same_prior(pair: Language, doc: Doc, parser: Any, refiner: Any):
     assert read_scores(doc, segment([doc]), parser.labels, parser=parser.name) is None
     parser.keep_scores = True
     kept = parsed(pair, "g2g_parser")
@@ -276,8 +273,7 @@ def test_other_sentences_than_the_parsers_have_no_prior(
     assert [sentence.request.prior for sentence in inputs(refiner, other)] == [None] * len(cut)
 
 
-def test_a_doc_keeps_its_priors_in_bytes(pair: Language, refiner: Any):
-    doc = parsed(pair, "g2g_parser")
+def test_a_doc_keeps_its_priors_in_bytes(pair: Language, doc: Doc, refiner: Any):
     again = Doc(pair.vocab).from_bytes(doc.to_bytes())
     assert trees_and_probs(refiner, again) == trees_and_probs(refiner, doc)
     for sentence in inputs(refiner, again):
@@ -359,8 +355,7 @@ def test_asking_a_refiner_for_more_never_changes_its_trees(
         assert [token._.g2g_dep_prob for token in doc] == pytest.approx(parse.label_probs.tolist())
 
 
-def test_a_question_before_the_pass_is_about_the_tree_after_it(pair: Language, refiner: Any):
-    doc = parsed(pair, "g2g_parser")
+def test_a_question_before_the_pass_is_about_the_tree_after_it(doc: Doc, refiner: Any):
     best = [trees[0].heads for trees in refiner.kbest(doc, 1)]
     doc = refiner(doc)
     assert best == [[token.head.i for token in sentence] for sentence in doc.sents]
