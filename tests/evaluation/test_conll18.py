@@ -192,23 +192,14 @@ def printed(scores):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TREEBANKS)
-def test_other_annotation_of_a_treebank_scores_as_in_udeval(name, tmp_path):
+def test_other_annotation_and_segmentation_of_a_treebank_scores_as_in_udeval(name, tmp_path):
     gold = list(islice(read_conllu(shared_treebank(TREEBANKS[name])), N_SENTENCES))
-    system = [
-        s.replace(deps=[deps_cell(arcs) for arcs in enhance(s.words)])
-        for s in change_annotation(gold, seed=1)
-    ]
+    changed = change_annotation(gold, seed=1)
+    system = [s.replace(deps=[deps_cell(arcs) for arcs in enhance(s.words)]) for s in changed]
     assert printed(evaluate(gold, system)) == reference_scores(gold, system, tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TREEBANKS)
-def test_other_segmentation_of_a_treebank_scores_as_in_udeval(name, tmp_path):
-    gold = list(islice(read_conllu(shared_treebank(TREEBANKS[name])), N_SENTENCES))
     system = change_segmentation(change_annotation(gold, seed=2), seed=2)
     scores = evaluate(gold, system)
-    assert scores["Tokens"].f1 < 0.99
-    assert scores["Sentences"].f1 < 0.99
+    assert max(scores["Tokens"].f1, scores["Sentences"].f1) < 0.99
     assert printed(scores) == reference_scores(gold, system, tmp_path)
 
 

@@ -1,6 +1,6 @@
 """Every parser and refiner, kept by whatever way, gives what it gave before."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +13,6 @@ from ..roundtrips import COMPONENT_WAYS, PIPELINE_WAYS, Keep, Kept, MakeDocs, th
 from ..util import (
     PAPER_ROWS,
     initialized_nlp,
-    mostly_slow,
     parser_of,
     plain_doc,
     randomize,
@@ -26,14 +25,13 @@ from .test_shared_encoder import shared_nlp
 # Rows without SWAP can't learn from two of the ten sentences.
 pytestmark = pytest.mark.filterwarnings("ignore:.*G2G-W804")
 
+ALL_WAYS = (*PIPELINE_WAYS, *COMPONENT_WAYS)
+
 
 def row_docs(vocab: Vocab) -> list[Doc]:
     """Some of the ten sentences, and others."""
-    return [
-        *treebank_docs(vocab)[3:7],
-        plain_doc(vocab, "the man saw no cat today"),
-        plain_doc(vocab, "x"),
-    ]
+    others = [plain_doc(vocab, text) for text in ("the man saw no cat today", "x")]
+    return [*treebank_docs(vocab)[3:7], *others]
 
 
 def with_shared_encoder(upstream: str, folder: Path) -> Language:
@@ -43,45 +41,33 @@ def with_shared_encoder(upstream: str, folder: Path) -> Language:
     return nlp
 
 
-#: Pipelines of one component.
-ALONE: dict[str, tuple[Callable[[], Language], MakeDocs]] = {
-    "SynTr": (partial(initialized_nlp, tag_attr="POS", store_probabilities=True), treebank_docs),
-    "RNGTr": (storing_refiner, mixed_docs),
-    "Stack-bh": (partial(initialized_nlp, row="Stack-bh"), row_docs),
-}
-#: Transition-based parsers, which differ in their networks alone; and those of them that `make check` tests.
+#: Transition-based parsers, which differ in their networks alone.
 ROWS = [*PAPER_ROWS, "Stack-a", "Stack-c", "Stack-d"]
-QUICK_ROWS = ("SentTr+G2GTr", "StateTr+G2GTr")
+#: Pipelines, made with an empty folder; Docs for them; and the ways in which they are kept.
+THINGS: dict[str, tuple[Callable[[Path], Language], MakeDocs, Sequence[Keep]]] = {
+    "SynTr": (lambda _: initialized_nlp(tag_attr="POS", store_probabilities=True), treebank_docs, ALL_WAYS),
+    "RNGTr": (lambda _: storing_refiner(), mixed_docs, ALL_WAYS),
+    "Stack-bh": (lambda _: initialized_nlp(row="Stack-bh"), row_docs, ALL_WAYS),
+    **{row: (lambda _, row=row: initialized_nlp(row=row), row_docs, [through_disk]) for row in ROWS},
+}
+for upstream in ("g2g_encoder", "tok2vec", "transformer"):
+    THINGS[upstream] = partial(with_shared_encoder, upstream), treebank_docs, PIPELINE_WAYS
+#: Those that `make check` tests.
+QUICK = ("SynTr", "RNGTr", "SentTr+G2GTr", "StateTr+G2GTr", "g2g_encoder")
 
 
-@pytest.fixture(scope="module", params=mostly_slow(ALONE, ["SynTr", "RNGTr"]))
-def alone(request: pytest.FixtureRequest) -> Kept:
-    make, make_docs = ALONE[request.param]
-    return Kept(make(), make_docs)
+@pytest.fixture(scope="module")
+def thing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    make, make_docs, _ = THINGS[request.param]
+    return Kept(make(tmp_path_factory.mktemp("thing")), make_docs)
 
 
-@pytest.fixture(
-    scope="module",
-    params=mostly_slow(ROWS, QUICK_ROWS),
-)
-def row(request: pytest.FixtureRequest) -> Kept:
-    return Kept(initialized_nlp(row=request.param), row_docs)
+CASES = []
+for name, (_, _, ways) in THINGS.items():
+    marks = () if name in QUICK else pytest.mark.slow
+    CASES += [pytest.param(name, keep, marks=marks, id=f"{keep.__name__}-{name}") for keep in ways]
 
 
-@pytest.fixture(scope="module", params=mostly_slow(["g2g_encoder", "tok2vec", "transformer"], "g2g_encoder"))
-def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Kept:
-    return Kept(with_shared_encoder(request.param, tmp_path_factory.mktemp("shared")), treebank_docs)
-
-
-@pytest.mark.parametrize("keep", [*PIPELINE_WAYS, *COMPONENT_WAYS])
-def test_a_kept_parser_gives_the_same(alone: Kept, keep: Keep, tmp_path: Path):
-    alone.check(keep, tmp_path)
-
-
-def test_a_row_of_the_papers_gives_the_same_after_loading(row: Kept, tmp_path: Path):
-    row.check(through_disk, tmp_path)
-
-
-@pytest.mark.parametrize("keep", PIPELINE_WAYS)
-def test_a_kept_parser_with_its_shared_encoder_gives_the_same(shared: Kept, keep: Keep, tmp_path: Path):
-    shared.check(keep, tmp_path)
+@pytest.mark.parametrize(("thing", "keep"), CASES, indirect=["thing"])
+def test_a_kept_parser_gives_the_same(thing: Kept, keep: Keep, tmp_path: Path):
+    thing.check(keep, tmp_path)
