@@ -25,9 +25,9 @@ from spacy_g2g.models.sources import encoder_from_pipeline
 from ..util import (
     MIXED_WORDS,
     TINY_MODEL,
-    overfit,
     plain_doc,
     set_encoder,
+    taught,
     tree_of,
     treebank_docs,
     treebank_examples,
@@ -105,10 +105,7 @@ def counted() -> Iterator[list[int]]:
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tagger and a parser that have learned the ten sentences."""
     folder = tmp_path_factory.mktemp("shared") / "nlp"
-    nlp = shared_nlp("tagger", "g2g_parser", **MIXED_WORDS)
-    nlp.initialize(lambda: treebank_examples(nlp))
-    overfit(nlp, treebank_examples(nlp), steps=60)
-    nlp.to_disk(folder)
+    taught(shared_nlp("tagger", "g2g_parser", **MIXED_WORDS)).to_disk(folder)
     return folder
 
 

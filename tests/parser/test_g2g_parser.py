@@ -4,7 +4,6 @@ import os
 import random
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -58,12 +57,8 @@ def test_the_factory_says_what_it_assigns_and_how_it_is_scored(factory: str):
     meta = spacy.blank("xx").get_factory_meta(factory)
     own = {"doc._.g2g_iterations", "doc._.g2g_graphs"} if factory == "rng_refiner" else set()
     assert set(meta.assigns) == {"token.head", "token.dep", "token.is_sent_start", "doc.sents"} | own
-    assert meta.default_score_weights == {
-        "ud_las": 1.0,
-        "ud_uas": 0.0,
-        "ud_sents_f": 0.0,
-        "ud_las_per_type": None,
-    }
+    weights = {"ud_las": 1.0, "ud_uas": 0.0, "ud_sents_f": 0.0, "ud_las_per_type": None}
+    assert meta.default_score_weights == weights
 
 
 def test_the_scores_of_the_component_are_those_it_is_weighted_by(nlp: Language, factory: str):
@@ -104,13 +99,10 @@ def test_parses_do_not_depend_on_batches_or_order(factory: str, batch_size: int)
 def test_long_runs_of_docs_give_whole_trees(nlp: Language):
     rng = random.Random(1)
     words = ["she", "saw", "x", "\n", "cat", " "]
-    docs = [
-        plain_doc(
-            nlp.vocab,
-            *([rng.choice(words) for _ in range(rng.randint(1, 9))] for _ in range(rng.randint(1, 4))),
-        )
-        for _ in range(60)
-    ]
+    docs = []
+    for _ in range(60):
+        texts = [[rng.choice(words) for _ in range(rng.randint(1, 9))] for _ in range(rng.randint(1, 4))]
+        docs.append(plain_doc(nlp.vocab, *texts))
     for doc in nlp.pipe(docs, batch_size=7):
         assert_whole(doc, nlp)
 
@@ -147,17 +139,15 @@ def test_without_boundaries_a_doc_is_one_sentence_and_one_warning_says_so_once(f
     assert [len(list(doc.sents)) for doc in docs] == [1, 1, 1]
 
 
+@pytest.mark.filterwarnings("error")
 def test_an_untrained_component_says_so_and_nothing_of_boundaries(factory: str):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(ValueError, match="E405"):
-            make_nlp(factory=factory)("She saw the cat. Dogs bark.")
+    with pytest.raises(ValueError, match="E405"):
+        make_nlp(factory=factory)("She saw the cat. Dogs bark.")
 
 
+@pytest.mark.filterwarnings("error")
 def test_one_token_needs_no_boundaries(factory: str):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert tree_of(initialized_nlp(factory=factory)("yes")) == [(0, "root")]
+    assert tree_of(initialized_nlp(factory=factory)("yes")) == [(0, "root")]
 
 
 # White space
@@ -192,10 +182,8 @@ def test_a_second_sentence_of_white_space_alone_stays_one(nlp: Language):
 
 def test_probabilities_are_those_of_the_parse_and_white_space_has_none(factory: str):
     nlp = initialized_nlp(factory=factory, store_probabilities=True)
-    docs = [
-        plain_doc(nlp.vocab, ["she", " ", "saw", "it"], ["yes"]),
-        plain_doc(nlp.vocab, "dogs bark", "Go !"),
-    ]
+    texts = ((["she", " ", "saw", "it"], ["yes"]), ("dogs bark", "Go !"))
+    docs = [plain_doc(nlp.vocab, *text) for text in texts]
     parses = parser_of(nlp).predict(docs).by_doc()
     for doc, doc_parses in zip(nlp.pipe(docs), parses, strict=True):
         for name, own in (("g2g_head_prob", "head_probs"), ("g2g_dep_prob", "label_probs")):
@@ -222,10 +210,6 @@ def test_nothing_is_stored_unless_it_is_wanted(nlp: Language, factory: str):
 # In a pipeline
 
 
-def failing(docs: list[Doc]) -> bool:
-    return any(token.text == "boom" for doc in docs for token in doc)
-
-
 def test_a_failing_batch_is_reported_and_the_others_go_on(factory: str, monkeypatch: pytest.MonkeyPatch):
     nlp = initialized_nlp(factory=factory)
     parser = parser_of(nlp)
@@ -234,7 +218,7 @@ def test_a_failing_batch_is_reported_and_the_others_go_on(factory: str, monkeypa
 
     def sometimes(docs: list[Doc]) -> Any:
         docs = list(docs)
-        if failing(docs):
+        if any("boom" in doc.text for doc in docs):
             raise RuntimeError("no parse today")
         return predict(docs)
 

@@ -19,14 +19,7 @@ from spacy_g2g.scored.doc_constraints import constrain
 from spacy_g2g.trees.mst import decode
 
 from ..amr.util import amr_examples, amr_nlp
-from ..util import (
-    gold_doc,
-    make_nlp,
-    overfit,
-    read_treebank,
-    treebank_examples,
-    trees_of,
-)
+from ..util import gold_doc, make_nlp, overfit, read_treebank, treebank_examples, trees_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "code.md"
 N_FEATURES = 2000

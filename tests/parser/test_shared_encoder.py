@@ -26,10 +26,10 @@ from ..util import (
     MIXED_WORDS,
     TINY_MODEL,
     mostly_slow,
-    overfit,
     parser_of,
     plain_doc,
     set_encoder,
+    taught,
     tree_of,
     treebank_docs,
     treebank_examples,
@@ -134,18 +134,22 @@ def upstream(request: pytest.FixtureRequest) -> str:
 def trained(upstream: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A pipeline that has learned the ten sentences."""
     folder = tmp_path_factory.mktemp(upstream)
-    nlp = shared_nlp(upstream, folder)
-    nlp.initialize(lambda: treebank_examples(nlp))
-    overfit(nlp, treebank_examples(nlp), steps=60)
-    nlp.to_disk(folder / "nlp")
+    taught(shared_nlp(upstream, folder)).to_disk(folder / "nlp")
     return folder / "nlp"
+
+
+def sourced(source: Language, *names: str) -> Language:
+    """A pipeline of some components of another one."""
+    nlp = spacy.blank("xx")
+    for name in names:
+        nlp.add_pipe(name, source=source)
+    return nlp
 
 
 def test_it_learns_the_ten_sentences_and_is_the_same_after_loading(trained: Path):
     nlp = spacy.load(trained)
     scores = nlp.evaluate(treebank_examples(nlp))
-    assert scores["ud_las"] == 1.0
-    assert scores["tag_acc"] == 1.0
+    assert scores["ud_las"] == scores["tag_acc"] == 1.0
 
 
 def test_trees_do_not_depend_on_the_batch(trained: Path):
@@ -170,9 +174,8 @@ def test_with_its_listener_replaced_the_parser_works_alone(trained: Path, upstre
 def test_a_sourced_parser_brings_its_encoder(trained: Path, upstream: str):
     source = spacy.load(trained)
     expected = trees_of(source)
-    nlp = spacy.blank("xx")
     source.replace_listeners(upstream, "g2g_parser", ["model.tok2vec"])
-    nlp.add_pipe("g2g_parser", source=source)
+    nlp = sourced(source, "g2g_parser")
     assert nlp.pipe_names == ["g2g_parser"]
     assert trees_of(nlp) == expected
 
@@ -180,10 +183,7 @@ def test_a_sourced_parser_brings_its_encoder(trained: Path, upstream: str):
 def test_sourced_with_its_encoder_it_parses_alike(trained: Path, upstream: str):
     source = spacy.load(trained)
     expected = trees_of(source)
-    nlp = spacy.blank("xx")
-    for name in (upstream, "g2g_parser"):
-        nlp.add_pipe(name, source=source)
-    assert trees_of(nlp) == expected
+    assert trees_of(sourced(source, upstream, "g2g_parser")) == expected
 
 
 def test_a_frozen_parser_does_not_change_and_others_learn(trained: Path, upstream: str):
@@ -199,10 +199,7 @@ def test_a_frozen_parser_does_not_change_and_others_learn(trained: Path, upstrea
 
 
 def test_the_parser_teaches_the_encoder(trained: Path, upstream: str):
-    source = spacy.load(trained)
-    nlp = spacy.blank("xx")
-    for name in (upstream, "g2g_parser"):
-        nlp.add_pipe(name, source=source)
+    nlp = sourced(spacy.load(trained), upstream, "g2g_parser")
     encoder: Any = nlp.get_pipe(upstream)
     before = encoder.model.to_bytes()
     # An encoder comes before its listeners: it makes the step of one update in the next.
@@ -276,15 +273,18 @@ def test_an_origin_of_weights_beside_a_shared_encoder_is_an_error(tmp_path: Path
         parser.initialize(lambda: treebank_examples(nlp), encoder=encoder_from_scratch())
 
 
-def test_tags_beside_a_shared_encoder_are_an_error(tmp_path: Path):
-    with pytest.raises(ValueError, match=r"E414.*POS"):
-        shared_nlp("tok2vec", tmp_path, tag_attr="POS")
-
-
-@pytest.mark.parametrize("settings", [{"n_mixed_layers": 2}, {"pooling": "mean"}])
-def test_layers_and_pieces_beside_a_shared_encoder_are_an_error(tmp_path: Path, settings: dict[str, Any]):
-    (value,) = settings.values()
-    with pytest.raises(ValueError, match=rf"E418.*{value}"):
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [
+        ({"tag_attr": "POS"}, "E414.*POS"),
+        ({"n_mixed_layers": 2}, "E418.*2"),
+        ({"pooling": "mean"}, "E418.*mean"),
+    ],
+)
+def test_tags_layers_and_pieces_beside_a_shared_encoder_are_an_error(
+    tmp_path: Path, settings: dict[str, Any], error: str
+):
+    with pytest.raises(ValueError, match=error):
         shared_nlp("tok2vec", tmp_path, **settings)
 
 

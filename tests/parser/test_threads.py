@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Barrier, Event, Thread
 from typing import Any
 
@@ -19,28 +20,13 @@ from spacy_g2g.models.network_shim import find_shims
 from spacy_g2g.sentences.finder import BOUNDARIES
 
 from ..amr.util import amr_examples, amr_nlp, amr_parser_of
-from ..util import (
-    TINY_MODEL,
-    add_tiny,
-    forks,
-    gold_doc,
-    make_nlp,
-    overfit,
-    randomize,
-    read_treebank,
-    tree_of,
-)
+from ..util import TINY_MODEL, add_tiny, forks, gold_doc, make_nlp, overfit, randomize, read_treebank, tree_of
 from .test_g2g_encoder import OURS, components, shared_nlp
 
 SENTENCES = read_treebank()
 #: Numbers of the sentences of each Doc.
 TEXTS = [(0, 3, 7), (9,), (5, 8, 2, 4), (1, 6), (3, 3, 3), (0, 1, 2, 4, 5, 6, 7, 8)]
 TINY_BOUNDARIES = {**BOUNDARIES, "width": 16, "dropout": 0.0}
-
-
-def alone() -> Language:
-    """A parser with its own network of boundaries."""
-    return make_nlp()
 
 
 def with_refiner() -> Language:
@@ -59,16 +45,12 @@ def with_own_refiner() -> Language:
     return nlp
 
 
-def transitions() -> Language:
-    """A transition-based parser that finds sentences."""
-    return make_nlp(row="StateTr+G2GTr+C")
-
-
+#: Pipelines that find sentences; a parser alone has its own network of boundaries.
 MAKE: dict[str, Callable[[], Language]] = {
-    "parser": alone,
+    "parser": make_nlp,
     "encoder and refiner": with_refiner,
     "parser and refiner": with_own_refiner,
-    "transitions": transitions,
+    "transitions": partial(make_nlp, row="StateTr+G2GTr+C"),
 }
 
 
@@ -131,9 +113,8 @@ def no_training(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def answers(nlp: Language, **settings: Any) -> list[Any]:
-    return [
-        ([token.is_sent_start for token in doc], tree_of(doc)) for doc in nlp.pipe(docs_of(nlp), **settings)
-    ]
+    docs = nlp.pipe(docs_of(nlp), **settings)
+    return [([token.is_sent_start for token in doc], tree_of(doc)) for doc in docs]
 
 
 def in_threads(n: int, ask: Callable[[], list[Any]]) -> list[list[Any]]:
