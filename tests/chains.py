@@ -76,6 +76,15 @@ def pipeline(tmp_path_factory):
 
 
 @pytest.fixture
+def no_parser(tmp_path: Path) -> str:
+    """Folder of a pipeline that splits sentences at full stops, and leaves trees as they are."""
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("sentencizer")
+    nlp.to_disk(tmp_path / "blank")
+    return str(tmp_path / "blank")
+
+
+@pytest.fixture
 def forget_package(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Return a function that makes the next import of a package run its modules anew, until the test ends."""
 

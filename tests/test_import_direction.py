@@ -3,9 +3,9 @@
 import ast
 import re
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from graphlib import CycleError, TopologicalSorter
 from itertools import takewhile
 from pathlib import Path
@@ -16,8 +16,6 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = "spacy_g2g"
 #: Wings of the house: who imports from them, and the only file that they do so from.
 WINGS = {".amr": (".cli", ".amr.convert_amr"), ".transition": (".amr", "")}
-
-
 #: Header of the table of rooms in docs/code.md.
 HEADER = ["folder", "floor", "contents", "packages beside Python"]
 
@@ -227,24 +225,18 @@ def test_each_module_is_on_a_floor_of_the_page_and_each_room_of_the_page_is_ther
         assert path.is_dir() or path.with_suffix(".py").is_file(), name
 
 
-def test_imports_go_down():
-    assert not complaints(ROOT, door=False)
+RULES: dict[str, Callable[[Path], Collection[str]]] = {
+    "imports go down": partial(complaints, door=False),
+    "wings are entered by those who may and by their doors": partial(complaints, door=True),
+    "no files import each other in a circle": circle,
+    "files of components and data import no torch with others": complaints_of_torch,
+    "no file needs the packages of an extra but those of its room": complaints_of_extras,
+}
 
 
-def test_wings_are_entered_by_those_who_may_and_by_their_doors():
-    assert not complaints(ROOT, door=True)
-
-
-def test_no_files_import_each_other_in_a_circle():
-    assert not circle(ROOT)
-
-
-def test_files_of_components_and_data_import_no_torch_with_others():
-    assert not complaints_of_torch(ROOT)
-
-
-def test_no_file_needs_the_packages_of_an_extra_but_those_of_its_room():
-    assert not complaints_of_extras(ROOT)
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_is_kept(rule: str):
+    assert not RULES[rule](ROOT)
 
 
 def plant(root: Path, path: str, source: str) -> None:

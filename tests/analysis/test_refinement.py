@@ -14,9 +14,10 @@ from spacy_g2g.analysis.evaluate import evaluate
 from spacy_g2g.analysis.iterations import find_changes
 from spacy_g2g.analysis.refinement import refinement
 
+from ..experiments.util import write_conllu
 from ..formats.samples import row
 from ..util import initialized_nlp, model_config, randomize, read_treebank, tiny_encoder, treebank_examples
-from .util import first_cells, run
+from .util import add_component, first_cells, merge_two, run
 
 REFINER = {"@architectures": "spacy_g2g.RNGTr.v1", "iterations": 3}
 
@@ -37,14 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 def gold(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The ten sentences of ``tests.util``, with a subtype that is not compared."""
     path = tmp_path_factory.mktemp("gold") / "gold.conllu"
-    blocks = [
-        "".join(
-            row(str(i), form, str(head), label.replace("nsubj", "nsubj:x"))
-            for i, (form, _, head, label) in enumerate(sentence, 1)
-        )
-        for sentence in read_treebank()
-    ]
-    path.write_text("\n".join(blocks) + "\n", encoding="utf8")
+    write_conllu(path, read_treebank(), nsubj="nsubj:x")
     return path
 
 
@@ -54,17 +48,9 @@ def score(analysis: Analysis, place: int, metric: str) -> float | None:
 
 
 def test_tokens_that_are_not_the_gold_words_are_an_error(folder: str, gold: Path, tmp_path: Path):
-    def merge(doc: Doc) -> Doc:
-        with doc.retokenize() as retokenizer:
-            retokenizer.merge(doc[:2])
-        return doc
-
-    Language.component("test_merge_after", func=merge)
-    nlp = spacy.load(folder)
-    nlp.add_pipe("test_merge_after")
-    nlp.to_disk(tmp_path / "merging")
+    merging = add_component(merge_two, folder, tmp_path / "merging")
     with pytest.raises(ValueError, match="E504"):
-        refinement(str(tmp_path / "merging"), gold)
+        refinement(merging, gold)
 
 
 def test_scores_of_the_last_graph_are_those_of_evaluate(folder: str, gold: Path):

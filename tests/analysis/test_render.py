@@ -1,28 +1,17 @@
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import spacy
-from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_g2g.analysis.render import render
 from spacy_g2g.terminal.options import Unit
 
-from ..chains import save_pipeline
+from ..chains import save_pipeline, say_words
 from ..formats.samples import row
-from ..util import (
-    initialized_nlp,
-    model_config,
-    parser_of,
-    plain_doc,
-    randomize,
-    set_encoder,
-    treebank_examples,
-)
+from ..util import initialized_nlp, parser_of, plain_doc
 from .test_drawing import Page
-from .util import run
+from .util import add_component, merge_two, run
 
 ROWS = ["# sent_id = s1\n", row("1", "It", "2", "nsubj"), row("2", "works", "0", "root")]
 ROWS += [row("3", ".", "2", "dep"), "\n# sent_id = s2\n", row("1", "We", "0", "root")]
@@ -69,25 +58,8 @@ def gold(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def no_parser(tmp_path: Path) -> str:
-    """Folder of a pipeline that leaves trees as they are."""
-    nlp = spacy.blank("xx")
-    nlp.add_pipe("sentencizer")
-    nlp.to_disk(tmp_path / "blank")
-    return str(tmp_path / "blank")
-
-
-@pytest.fixture
 def out(tmp_path: Path) -> Path:
     return tmp_path / "out.html"
-
-
-def add_component(function: Callable[[Doc], Doc], pipeline: str, folder: Path, **settings: bool) -> None:
-    """Save a pipeline with one more component."""
-    Language.component(f"test_{folder.name}", func=function)
-    nlp = spacy.load(pipeline)
-    nlp.add_pipe(f"test_{folder.name}", **settings)
-    nlp.to_disk(folder)
 
 
 def read(path: Path) -> Page:
@@ -181,10 +153,10 @@ def test_the_limit_counts_sentences_that_are_drawn(refiner, tmp_path, out):
 
 def test_gold_tags_are_given_on_request_only(tmp_path, out, pipeline):
     seen = []
-    add_component(lambda doc: seen.append([t.tag_ for t in doc]) or doc, pipeline, tmp_path / "tags")
+    tags = add_component(lambda doc: seen.append([t.tag_ for t in doc]) or doc, pipeline, tmp_path / "tags")
     (tmp_path / "in.conllu").write_text("1\tw\t_\tNOUN\tNN\t_\t0\troot\t_\t_\n")
     for gold_tags in (False, True):
-        render(str(tmp_path / "tags"), str(tmp_path / "in.conllu"), out, gold_tags=gold_tags)
+        render(tags, str(tmp_path / "in.conllu"), out, gold_tags=gold_tags)
     assert seen == [[""], ["NN"]]
 
 
@@ -211,13 +183,7 @@ def test_doubt_draws_the_trees_of_a_parser_without_probabilities(pipeline, out):
 
 
 def test_our_refiner_tells_its_iterations(tmp_path, out):
-    nlp = spacy.blank("xx")
-    model = model_config(iterations=2, stop=False) | {"@architectures": "spacy_g2g.RNGTr.v1"}
-    nlp.add_pipe("rng_refiner", config={"model": model})
-    set_encoder(nlp, "rng_refiner")
-    nlp.initialize(lambda: treebank_examples(nlp))
-    randomize(nlp.get_pipe("rng_refiner").model)
-    nlp.to_disk(tmp_path / "refiner")
+    initialized_nlp(factory="rng_refiner", iterations=2, stop=False).to_disk(tmp_path / "refiner")
     (tmp_path / "in.conllu").write_text(TEXT)
     render(str(tmp_path / "refiner"), str(tmp_path / "in.conllu"), out)
     assert headings(out) == ["initial graph", "iteration 1", "iteration 2", "gold"] * 2
@@ -279,14 +245,8 @@ def test_bad_input_is_an_error_and_leaves_no_page(pipeline, tmp_path, source, ta
 
 
 def test_a_pipeline_that_merges_gold_words_is_an_error(pipeline, gold, tmp_path, out):
-    def merge(doc: Doc) -> Doc:
-        with doc.retokenize() as retokenizer:
-            retokenizer.merge(doc[:2])
-        return doc
-
-    add_component(merge, pipeline, tmp_path / "merge")
     with pytest.raises(ValueError, match=r"E901.*works"):
-        render(str(tmp_path / "merge"), gold, out)
+        render(add_component(merge_two, pipeline, tmp_path / "merge"), gold, out)
 
 
 def test_command_draws_up_to_its_limit(pipeline, gold, out):
@@ -300,12 +260,9 @@ def test_command_draws_up_to_its_limit(pipeline, gold, out):
 
 
 @pytest.fixture
-def both(amr_pipeline, pipeline, tmp_path) -> str:
+def both(pipeline, tmp_path) -> str:
     """Folder of a pipeline with trees and AMRs."""
-    nlp = spacy.load(pipeline)
-    nlp.add_pipe("test_say_words")
-    nlp.to_disk(tmp_path / "both")
-    return str(tmp_path / "both")
+    return add_component(say_words, pipeline, tmp_path / "both")
 
 
 def test_amrs_are_drawn_after_trees_or_alone(amr_pipeline, both, gold, out):
@@ -343,6 +300,6 @@ def test_a_pipeline_that_splits_an_amrs_sentence_is_an_error(tmp_path, amr_pipel
             token.is_sent_start = True
         return doc
 
-    add_component(split, amr_pipeline, tmp_path / "split", first=True)
+    splitting = add_component(split, amr_pipeline, tmp_path / "split", first=True)
     with pytest.raises(ValueError, match=r"E901.*Mr\. Li.*7 AMR"):
-        render(str(tmp_path / "split"), str(amr_sample), out)
+        render(splitting, str(amr_sample), out)

@@ -41,12 +41,6 @@ def test_conllu_is_given_back_but_for_its_tree(pipeline, sample, tmp_path):
     assert_chains(out)
 
 
-@pytest.fixture
-def no_parser(tmp_path):
-    spacy.blank("xx").to_disk(tmp_path / "blank")
-    return str(tmp_path / "blank")
-
-
 @pytest.mark.parametrize("suffix", [".conllu", ".spacy"])
 def test_trees_of_a_file_are_what_a_pipeline_begins_with(no_parser, sample, tmp_path, suffix):
     source, out = tmp_path / f"in{suffix}", tmp_path / "out.conllu"

@@ -42,40 +42,36 @@ def words_of(docs: list[Doc]) -> list[list[str]]:
 # Sentences
 
 
-def test_sentences_begin_where_boundaries_are_set():
-    docs = [plain_doc(VOCAB, "a b", "c"), plain_doc(VOCAB, "d")]
-    assert words_of(docs) == [["a", "b"], ["c"], ["d"]]
-    assert segment(docs).doc_of.tolist() == [0, 0, 1]
+def doc_of(text: str, *starts: bool | None) -> Doc:
+    return Doc(VOCAB, words=text.split(), sent_starts=list(starts) or None)
 
 
-def test_a_doc_without_boundaries_is_one_sentence_and_is_told():
-    docs = [Doc(VOCAB, words=["a", "b"]), plain_doc(VOCAB, "c", "d"), Doc(VOCAB, words=["e"]), Doc(VOCAB)]
+NO = Doc(VOCAB)
+
+
+@pytest.mark.parametrize(
+    ("docs", "words", "unset"),
+    [
+        ([plain_doc(VOCAB, "a b", "c"), plain_doc(VOCAB, "d")], ["a b", "c", "d"], [0, 0]),
+        ([doc_of("a b"), plain_doc(VOCAB, "c", "d"), doc_of("e"), NO], ["a b", "c", "d", "e"], [1, 0, 0, 0]),
+        ([doc_of("a b c", True, False, False)], ["a b c"], [0]),
+        ([doc_of("a b c", None, None, True)], ["a b", "c"], [0]),
+        ([plain_doc(VOCAB, ["\n", "a", " ", "b"], [" ", "\n"], ["c", "\t"])], ["a b", "c"], [0]),
+        ([NO, NO], [], [0, 0]),
+        ([], [], []),
+    ],
+    ids=["boundaries", "none set", "all ruled out", "some set", "white space", "no tokens", "no docs"],
+)
+def test_words_of_sentences(docs: list[Doc], words: list[str], unset: list[int]):
     segmentation = segment(docs)
-    assert segmentation.unset.tolist() == [True, False, False, False]
-    assert words_of(docs) == [["a", "b"], ["c"], ["d"], ["e"]]
+    assert words_of(docs) == [sentence.split() for sentence in words]
+    assert segmentation.unset.tolist() == [bool(value) for value in unset]
 
 
-def test_a_doc_whose_boundaries_are_all_ruled_out_is_one_known_sentence():
-    doc = Doc(VOCAB, words=["a", "b", "c"], sent_starts=[True, False, False])
-    assert segment([doc]).unset.tolist() == [False]
-
-
-def test_a_doc_with_some_boundaries_set_by_hand_is_split_there():
-    doc = Doc(VOCAB, words=["a", "b", "c"])
-    doc[2].is_sent_start = True
-    assert words_of([doc]) == [["a", "b"], ["c"]]
-    assert not segment([doc]).unset.any()
-
-
-def test_white_space_is_no_word():
-    doc = plain_doc(VOCAB, ["\n", "a", " ", "b"], [" ", "\n"], ["c", "\t"])
-    assert words_of([doc]) == [["a", "b"], ["c"]]
-    assert segment([doc]).n_words.tolist() == [2, 0, 1]
-
-
-def test_docs_without_tokens_have_no_sentences():
-    assert words_of([Doc(VOCAB), Doc(VOCAB)]) == []
-    assert words_of([]) == []
+def test_sentences_know_their_docs_and_those_of_white_space_have_no_words():
+    assert segment([plain_doc(VOCAB, "a b", "c"), plain_doc(VOCAB, "d")]).doc_of.tolist() == [0, 0, 1]
+    spaces = plain_doc(VOCAB, ["\n", "a", " ", "b"], [" ", "\n"], ["c", "\t"])
+    assert segment([spaces]).n_words.tolist() == [2, 0, 1]
 
 
 @pytest.mark.parametrize("attr", ["TAG", "POS"])
@@ -150,8 +146,8 @@ def test_a_reference_without_boundaries_gives_none():
     assert gold_starts(Example(plain_doc(VOCAB, "a b"), reference)) is None
 
 
-SPLIT_GOLD = [("we", "X", 2, "nsubj"), ("cannot", "X", 0, "root"), ("see", "X", 2, "obj")]
-GOLD_WE_SEE_NEW_YORK = [
+CANNOT = [("we", "X", 2, "nsubj"), ("cannot", "X", 0, "root"), ("see", "X", 2, "obj")]
+NEW_YORK = [
     ("we", "X", 2, "nsubj"),
     ("see", "X", 0, "root"),
     ("New", "X", 4, "compound"),
@@ -159,25 +155,26 @@ GOLD_WE_SEE_NEW_YORK = [
 ]
 
 
-def test_tokens_whose_gold_head_is_aligned_keep_their_gold():
-    reference = gold_doc(VOCAB, [GOLD_WE_SEE_NEW_YORK])
-    predicted = Doc(VOCAB, words=["we", "see", "NewYork"])
-    heads, deps = gold_parse(Example(predicted, reference))
-    assert heads.tolist() == [1, 1, -1]
-    assert deps == ["nsubj", "root", ""]
-
-
-def test_a_token_whose_gold_head_is_split_has_no_gold():
-    predicted = Doc(VOCAB, words=["we", "can", "not", "see"], spaces=[True, False, True, False])
-    heads, _ = gold_parse(Example(predicted, gold_doc(VOCAB, [SPLIT_GOLD])))
-    assert heads.tolist() == [-1, -1, -1, -1]
-
-
-def test_white_space_that_gold_has_not_has_no_gold():
-    predicted = Doc(VOCAB, words=["we", "\n", "see", "New", "York"])
-    heads, deps = gold_parse(Example(predicted, gold_doc(VOCAB, [GOLD_WE_SEE_NEW_YORK])))
-    assert heads.tolist() == [2, -1, 2, 4, 2]
-    assert deps[1] == ""
+@pytest.mark.parametrize(
+    ("words", "gold", "heads", "deps"),
+    [
+        # A token keeps its gold where the gold head is aligned, and has none where it is split.
+        (["we", "see", "NewYork"], NEW_YORK, [1, 1, -1], ["nsubj", "root", ""]),
+        (["we", "can", "not", "see"], CANNOT, [-1, -1, -1, -1], None),
+        # White space that gold does not have.
+        (
+            ["we", "\n", "see", "New", "York"],
+            NEW_YORK,
+            [2, -1, 2, 4, 2],
+            ["nsubj", "", "root", "compound", "obj"],
+        ),
+    ],
+)
+def test_tokens_have_the_gold_of_those_that_they_are_aligned_with(words, gold, heads, deps):
+    spaces = [word != "can" for word in words]
+    found = gold_parse(Example(Doc(VOCAB, words=words, spaces=spaces), gold_doc(VOCAB, [gold])))
+    assert found[0].tolist() == heads
+    assert deps in (None, found[1])
 
 
 def test_gold_sentences_begin_at_their_first_aligned_token():
@@ -186,6 +183,3 @@ def test_gold_sentences_begin_at_their_first_aligned_token():
     starts = gold_starts(Example(predicted, reference))
     assert starts is not None
     assert starts.tolist() == [True, True, False]
-
-
-# Heads in sentences
