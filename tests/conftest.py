@@ -20,6 +20,7 @@ from hypothesis.internal.conjecture import providers
 from spacy.language import Language
 from thinc.api import fix_random_seed
 
+from .pretend_device import Transfers, pretend_device
 from .util import DEFAULT_EXAMPLES, graph_examples, make_nlp, taught, treebank_examples
 
 # Inputs of random tests follow from the tests: each run gives the same result. `make long` draws others.
@@ -145,6 +146,13 @@ def trained_refiner_folder(make_once: MakeOnce) -> Path:
 def trained(trained_folder: Path) -> Language:
     """The trained pipeline, loaded for this test alone."""
     return spacy.load(trained_folder)
+
+
+@pytest.fixture
+def transfers() -> Iterator[Transfers]:
+    """The second device, and the counts of transfers to and from it."""
+    with pretend_device() as counted:
+        yield counted
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -25,7 +25,7 @@ from .models.test_sources import make_checkpoint
 from .parser.test_prior import make_pair
 from .parser.test_shared_encoder import shared_nlp as shared_syntr
 from .parser.test_stack_transformer import shared_nlp as shared_stack_transformer
-from .pretend_device import DEVICE, Transfers, pretend_device
+from .pretend_device import DEVICE, Transfers
 from .util import (
     ALL_LEVERS,
     graph_examples,
@@ -226,12 +226,6 @@ class Trial:
             assert is_right, f"{found[name]} {name} where {needed} are needed, by calls: {calls}"
 
 
-@pytest.fixture
-def transfers() -> Iterator[Transfers]:
-    with pretend_device() as counted:
-        yield counted
-
-
 def default_to_second_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let networks that are built be put on the second device, as Thinc's settings put them on a GPU."""
     module = sys.modules[G2GShim.from_bytes.__module__]
@@ -263,10 +257,7 @@ def test_losses_and_gradients_are_those_of_the_cpu(case: str, transfers: Transfe
             torch.testing.assert_close(same.grad.cpu(), weight.grad, rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize(
-    "case",
-    mostly_slow(["SynTr", "RNGTr", "SentTr", "StateTr, cls", "StackTransformer", "AMR"], QUICK_CASES),
-)
+@pytest.mark.parametrize("case", QUICK_CASES)
 def test_a_look_at_the_scores_would_be_found(case: str, transfers: Transfers):
     """The host looks at a number once too often a pass, or an action."""
     trial = Trial(case, transfers)

@@ -1,6 +1,5 @@
 """`experiments.peers`: data, options, and everything with scripts of a few lines in place of parsers."""
 
-import argparse
 import json
 import sys
 from pathlib import Path
@@ -16,7 +15,7 @@ from spacy_g2g.formats.conllu import read_conllu
 
 from ..formats.samples import SAMPLE, row
 from ..util import read_treebank
-from .util import peers_arguments, write_conllu
+from .util import peers_arguments, read_peers, write_conllu
 
 #: Attaches every word to the first, all with one label.
 FAKE = """
@@ -38,10 +37,6 @@ def load(job):
 if __name__ == "__main__":
     main(train, load, ["pip"])
 """
-
-
-def read(folder: Path, *more: str) -> argparse.Namespace:
-    return peers.read_arguments(peers_arguments(folder, *more))
 
 
 # CoNLL-U
@@ -235,19 +230,19 @@ def test_wrong_options_are_told(
     corpora: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
 ):
     with pytest.raises(SystemExit):
-        read(corpora, *(option.format(corpora) for option in options))
+        read_peers(corpora, *(option.format(corpora) for option in options))
     assert message in capsys.readouterr().err
 
 
 def test_models_threads_and_gpu_are_those_asked_for(corpora: Path):
-    args = read(corpora, "--rows", "supar", "g2g", "--settings", "own", "shared", "--seeds", "1", "2")
+    args = read_peers(corpora, "--rows", "supar", "g2g", "--settings", "own", "shared", "--seeds", "1", "2")
     every = [("supar", "own"), ("supar", "shared"), ("g2g", "shared")]
     expected = [(*model, seed) for seed in (1, 2) for model in every]
     assert peers.trainings(args, peers=args.rows, settings=args.settings) == expected
-    assert peers.trainings(args, peers=read(corpora, "--rows").rows, settings=args.settings) == []
+    assert peers.trainings(args, peers=read_peers(corpora, "--rows").rows, settings=args.settings) == []
     assert args.folder == corpora / "out" / "allx10"
-    variables = peers.devices(read(corpora, "--threads", "3"))
+    variables = peers.devices(read_peers(corpora, "--threads", "3"))
     assert (variables["OMP_NUM_THREADS"], variables["CUDA_VISIBLE_DEVICES"]) == ("3", "-1")
-    args = read(corpora, "--gpu", "2")
+    args = read_peers(corpora, "--gpu", "2")
     assert peers.devices(args)["CUDA_VISIBLE_DEVICES"] == "2"
     assert peers.make_job(peers.Training("stanza", "shared", 0), args)["gpu"] == 0

@@ -1,6 +1,5 @@
 """Adapters of `experiments.peers`, and the environments that they run in."""
 
-import argparse
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -14,14 +13,10 @@ from spacy.vocab import Vocab
 from experiments.peers import __main__ as peers
 from experiments.peers import environments, files
 
-from .util import peers_arguments
+from .util import read_peers
 
 #: Peers that `spacy train` trains.
 BY_CONFIG = ("spacy", "experimental", "g2g")
-
-
-def read(folder: Path, *more: str) -> argparse.Namespace:
-    return peers.read_arguments(peers_arguments(folder, *more))
 
 
 # Adapters
@@ -137,7 +132,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 def test_an_environment_is_kept_until_it_is_finished_or_to_be_made_of_something_else(
     corpora: Path, commands: list[list[str]]
 ):
-    args, folder = read(corpora, "--python", "python3.11"), corpora / "venvs" / "stanza"
+    args, folder = read_peers(corpora, "--python", "python3.11"), corpora / "venvs" / "stanza"
     python = environments.make_environment("stanza", folder, args)
     assert python == folder / "bin" / "python"
     requirements = str(environments.PEERS_FOLDER / "requirements" / "stanza.txt")
@@ -165,7 +160,7 @@ def test_ours_is_installed_from_a_copy_and_anew_when_it_changed(corpora: Path, c
     (source / "spacy_g2g").mkdir(parents=True)
     for name in ("pyproject.toml", "README.md", "LICENSE", "constraints.txt", "spacy_g2g/a.py"):
         (source / name).write_text(name, encoding="utf8")
-    args, folder = read(corpora, "--source", str(source)), corpora / "venvs" / "g2g"
+    args, folder = read_peers(corpora, "--source", str(source)), corpora / "venvs" / "g2g"
     for n in (2, 2):
         environments.make_environment("g2g", folder, args)
         assert len(commands) == n

@@ -361,11 +361,7 @@ def test_a_stack_transformer_is_trained_and_scored(tmp_path: Path, trained: list
     ],
 )  # fmt: skip
 def test_bad_arguments_are_told_before_training(
-    parsers: Path,
-    trained: list[str],
-    capsys: pytest.CaptureFixture[str],
-    more: list[str],
-    expected: str,
+    parsers: Path, trained: list[str], capsys: pytest.CaptureFixture[str], more: list[str], expected: str
 ):
     with pytest.raises(SystemExit):
         table.main(transition(parsers, "--seeds", "5", *more))

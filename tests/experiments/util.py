@@ -1,6 +1,9 @@
 """Small corpora and options for the tables."""
 
+import argparse
 from pathlib import Path
+
+from experiments.peers import __main__ as peers
 
 from ..formats.samples import row
 from ..util import read_treebank
@@ -54,6 +57,10 @@ def transition(folder: Path, *more: str, start: str = "scratch", steps: int = 10
     settings = [f"initialize.components.g2g_parser.encoder.{name}={size}" for name, size in sizes]
     settings += [*QUICK, "training.dropout=0.0"]
     return ["transition", *places, "--start", start, *times, "--set", *settings, *more]
+
+
+def read_peers(folder: Path, *more: str) -> argparse.Namespace:
+    return peers.read_arguments(peers_arguments(folder, *more))
 
 
 def peers_arguments(folder: Path, *more: str) -> list[str]:

@@ -154,6 +154,7 @@ class Browser:
 
     def saved(self, act: Callable[[], None], folder: Path) -> Path:
         """The file that the page saves when something is done."""
+        folder.mkdir(exist_ok=True)
         before = set(folder.iterdir())
         self.send("Page.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
         act()

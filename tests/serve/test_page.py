@@ -193,12 +193,9 @@ def test_what_is_kept_survives_the_end_of_the_browser(start, start_with):
     assert str(shown(again)) == found
 
 
-def test_bytes_that_are_not_corrected_stay(start, tmp_path: Path):
-    path = tmp_path / "odd.conllu"
-    path.write_bytes(ODD.encode())
-    browser = start()
-    open_file(browser, path)
-    assert browser.saved(lambda: browser.mouse("#save"), tmp_path).read_bytes() == path.read_bytes()
+def test_bytes_that_are_not_corrected_stay(start_with, tmp_path: Path):
+    browser = start_with(ODD)
+    assert browser.saved(lambda: browser.mouse("#save"), tmp_path).read_bytes() == ODD.encode()
     assert "\u05d4\u05d9\u05dc\u05d3" in [
         browser.text(f"text.upos:nth-last-of-type({n})") for n in (1, 2, 3)
     ], "the multiword token is shown"
@@ -207,16 +204,11 @@ def test_bytes_that_are_not_corrected_stay(start, tmp_path: Path):
     after(browser, lambda: browser.press("ArrowLeft", "k"))
     browser.press("n")
     browser.wait("document.querySelector('#about').textContent.includes('0 of 1')")
-    saved = browser.saved(lambda: browser.mouse("#save"), make(tmp_path / "2")).read_bytes()
+    saved = browser.saved(lambda: browser.mouse("#save"), tmp_path / "2").read_bytes()
     assert saved.decode() == ODD.replace("Ref=1|X\r", f"Ref=1|X|{MARK}\r")
     after(browser, lambda: browser.press("k"))
-    saved = browser.saved(lambda: browser.mouse("#save"), make(tmp_path / "3")).read_bytes()
+    saved = browser.saved(lambda: browser.mouse("#save"), tmp_path / "3").read_bytes()
     assert saved.decode().endswith(f"\t0\troot\t_\t{MARK}")
-
-
-def make(folder: Path) -> Path:
-    folder.mkdir()
-    return folder
 
 
 def rows(n: int) -> bytes:
@@ -236,11 +228,11 @@ def rows(n: int) -> bytes:
     ],
     ids=lambda value: value[:30] if isinstance(value, str) else "",
 )
-def test_a_bad_file_is_refused_and_the_open_one_stays(start, tmp_path: Path, content: bytes, problem: str):
-    make_file(tmp_path / "own.conllu", 2)
+def test_a_bad_file_is_refused_and_the_open_one_stays(
+    start_with, tmp_path: Path, content: bytes, problem: str
+):
     (tmp_path / "bad.conllu").write_bytes(content)
-    browser = start()
-    open_file(browser, tmp_path / "own.conllu")
+    browser = start_with(2)
     after(browser, lambda: browser.press("k"))
     found = str(shown(browser))
     browser.give_file("#file", tmp_path / "bad.conllu")
@@ -264,19 +256,17 @@ def test_a_file_is_dropped_on_the_page(start):
     wait_kept(browser)
 
 
-def test_the_least_certain_words_of_the_file_come_first(start, app, tmp_path: Path):
+def test_the_least_certain_words_of_the_file_come_first(start_with, app, tmp_path: Path):
     make_file(tmp_path / "gold.conllu", 5)
     bare = [
         sentence.replace(head=["_"] * len(sentence.words), deprel=["_"] * len(sentence.words))
         for sentence in read_conllu(tmp_path / "gold.conllu")
     ]
-    (tmp_path / "own.conllu").write_bytes("".join(map(str, bare)).encode())
     sure = []
     for number, reply in enumerate(post(app, "/parse", *({"rows": str(sentence)} for sentence in bare)), 1):
         (parse,) = reply.json()["sentences"]
         sure += [(p, number, i) for i, p in enumerate(parse["labeled"])]
-    browser = start()
-    open_file(browser, tmp_path / "own.conllu")
+    browser = start_with("".join(map(str, bare)))
     for _, number, i in sorted(sure)[:3]:
         browser.press("u")
         browser.wait(
@@ -367,9 +357,9 @@ def test_what_the_browser_keeps_may_be_damaged(start_with):
 
 
 def test_words_without_trees_get_them_before_they_are_kept(start_with, tmp_path: Path):
-    rows = "".join(f"{i}\tw{i}\t_\t_\t_\t_\t_\t_\t_\t_\n" for i in range(1, 6))
-    part = rows.replace("1\tw1" + "\t_" * 5, "1\tw1" + "\t_" * 4 + "\t4").replace("\t4\t_\t", "\t4\tdep\t")
-    browser = start_with(f"{rows}\n{part}\n{rows}\n")
+    bare = rows(5).decode()
+    part = bare.replace("1\tw1" + "\t_" * 5, "1\tw1" + "\t_" * 4 + "\t4").replace("\t4\t_\t", "\t4\tdep\t")
+    browser = start_with(bare + part + bare)
     browser.press("a", "a")
     browser.wait("document.querySelector('#list li:nth-child(2) i').textContent === '\u2713'")
     wait_kept(browser)
@@ -378,7 +368,7 @@ def test_words_without_trees_get_them_before_they_are_kept(start_with, tmp_path:
     assert [corrected(sentence) for sentence in (first, second, third)] == [[1, 2, 3, 4, 5]] * 2 + [[]]
     assert not {None} & {word.head for word in (*first.words, *second.words)}
     assert arcs(second)[0] == (4, "dep")
-    assert str(third) == f"{rows}\n"
+    assert str(third) == bare
 
 
 def test_a_correction_in_another_tab_is_taken_over(start_with):

@@ -7,19 +7,18 @@ from typing import Any
 
 import pytest
 import spacy
-from spacy.cli.train import train
 from spacy.language import Language
 
 from ..models.test_sources import make_checkpoint
 from ..util import mostly_thorough
-from .test_whole_pipelines import PIPELINES, ROOT, SAMPLE, SMALL, TEXT
+from .test_whole_pipelines import PIPELINES, SAMPLE, TEXT, train_config
 
 # The checkpoint has few positions, and from one sentence no boundaries are learned.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*G2G-(W801|W802|W803)")]
 
 CONFIGS = {
     **PIPELINES,
-    "light": {"components.tok2vec.model.encode.width": 16},
+    "light": PIPELINES["pipeline_light"],
     "pipeline_scratch": {
         **PIPELINES["pipeline"],
         "initialize.components.g2g_encoder.encoder.n_layers": 1,
@@ -92,19 +91,10 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def train_on(config: str, corpus: Path, encoder: Path) -> Language:
     """Train a pipeline for two steps with the config as it is, but for sizes."""
-    overrides: dict[str, Any] = {
-        "nlp.lang": "xx",
-        "paths.train": str(corpus),
-        "paths.dev": str(corpus),
-        "training.max_steps": 2,
-        "training.eval_frequency": 1,
-        "training.logger.progress_bar": False,
-        **{f"components.g2g_parser.{name}": size for name, size in SMALL.items()},
-        **CONFIGS[config],
-    }
+    settings: dict[str, Any] = {"nlp.lang": "xx", "training.max_steps": 2, "training.eval_frequency": 1}
     if config not in ("light", "pipeline_scratch"):
-        overrides["paths.encoder"] = str(encoder)
-    train(ROOT / "configs" / f"{config}.cfg", corpus.parent / "out", overrides=overrides)
+        settings["paths.encoder"] = str(encoder)
+    train_config(config, corpus, settings | CONFIGS[config])
     return spacy.load(corpus.parent / "out" / "model-last")
 
 

@@ -19,19 +19,27 @@ ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "assets" / "sample" / "en_sample-ud-dev.conllu"
 TEXT = "The girl saw the star with the telescope. It was late."
 SMALL = {"model.arc_width": 24, "model.label_width": 16}
+RATE = {"initial_rate": 0.003, "warmup_steps": 1}
+REFINER = {f"components.rng_refiner.{name}": size for name, size in SMALL.items()}
 PIPELINES = {
-    "pipeline": {
-        **{f"components.rng_refiner.{name}": size for name, size in SMALL.items()},
-    },
+    "pipeline": REFINER,
     "pipeline_transformers": {
         "components.senter.model.model.tok2vec.encode.width": 16,
         "components.transformer.model.tokenizer_config.model_max_length": 20,
-        **{f"components.rng_refiner.{name}": size for name, size in SMALL.items()},
+        **REFINER,
     },
     "pipeline_light": {"components.tok2vec.model.encode.width": 16},
 }
 # The checkpoint has few positions.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*G2G-(W802|W803)")]
+
+
+def train_config(config: str, corpus: Path, settings: dict[str, Any]) -> None:
+    """Train with a config of the package, where parsers are small, beside the corpus."""
+    overrides: dict[str, Any] = dict.fromkeys(("paths.train", "paths.dev"), str(corpus))
+    overrides |= {f"components.g2g_parser.{name}": size for name, size in SMALL.items()}
+    overrides |= {"training.logger.progress_bar": False, **settings}
+    train(ROOT / "configs" / f"{config}.cfg", corpus.parent / "out", overrides=overrides)
 
 
 @pytest.fixture(scope="module", params=PIPELINES)
@@ -44,19 +52,11 @@ def trained(config: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp(config)
     docs = list(sentences_to_docs(read_conllu(SAMPLE), spacy.blank("xx").vocab, n_sents=2))[:20]
     DocBin(docs=docs, store_user_data=True).to_disk(folder / "corpus.spacy")
-    overrides: dict[str, Any] = {
-        "paths.train": str(folder / "corpus.spacy"),
-        "paths.dev": str(folder / "corpus.spacy"),
-        "paths.encoder": str(make_checkpoint(folder / "bert")),
-        "training.max_steps": 4,
-        "training.eval_frequency": 2,
-        "training.logger.progress_bar": False,
-        "training.optimizer.learn_rate.initial_rate": 0.003,
-        "training.optimizer.learn_rate.warmup_steps": 1,
-        **{f"components.g2g_parser.{name}": size for name, size in SMALL.items()},
-        **PIPELINES[config],
-    }
-    train(ROOT / "configs" / f"{config}.cfg", folder / "out", overrides=overrides)
+    settings = {"training.max_steps": 4, "training.eval_frequency": 2, **PIPELINES[config]}
+    settings |= {f"training.optimizer.learn_rate.{name}": value for name, value in RATE.items()}
+    train_config(
+        config, folder / "corpus.spacy", {"paths.encoder": str(make_checkpoint(folder / "bert")), **settings}
+    )
     return folder / "out" / "model-last"
 
 
