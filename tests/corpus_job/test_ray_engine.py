@@ -48,7 +48,7 @@ def workers() -> list[int]:
 def test_ray_gives_the_files_of_an_undisturbed_run_whatever_dies(tmp_path):
     """Documents that raise, kill, hang and crash; a worker that is killed; a driver that is killed."""
     pipeline = save_chain(tmp_path / "pipeline")
-    corpus = write_jsonl(tmp_path / "in.jsonl", [BAD.get(i, text) for i, text in enumerate(texts(N))])
+    corpus = write_jsonl(tmp_path / "in.jsonl", texts(N, BAD))
     out = tmp_path / "out"
     settings = ["--shard-mb", "0.001", "--timeout", "2", "--workers", "2"]
     run_of = [pipeline, str(corpus), str(out), "--code", str(CODE), *settings]

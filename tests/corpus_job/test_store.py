@@ -155,9 +155,7 @@ POINTS = {
 @pytest.mark.slow
 @forks
 def test_a_job_in_s3_goes_on_after_a_death_at_any_point(bucket, chain_pipeline, tmp_path, scratch):
-    corpus = write_jsonl(
-        tmp_path / "corpus.jsonl", ["RAISE" if i == 4 else text for i, text in enumerate(texts(N))]
-    )
+    corpus = write_jsonl(tmp_path / "corpus.jsonl", texts(N, {4: "RAISE"}))
     run(chain_pipeline, corpus, tmp_path / "here")
     upload(corpus, bucket / "in/corpus.jsonl")
 
@@ -191,7 +189,7 @@ def test_two_drivers_share_a_job_in_s3_and_documents_that_end_them_are_errors(
     bucket, chain_pipeline, tmp_path, scratch
 ):
     bad = {2: "KILL me", 3: "EXIT now", 4: "HANG on", 22: "CRASH all"}
-    corpus = write_jsonl(tmp_path / "corpus.jsonl", [bad.get(i, text) for i, text in enumerate(texts(N))])
+    corpus = write_jsonl(tmp_path / "corpus.jsonl", texts(N, bad))
     upload(corpus, bucket / "in/corpus.jsonl")
     drivers = []
     for _ in range(40):

@@ -2,9 +2,10 @@
 
 import json
 import multiprocessing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -42,8 +43,17 @@ def write_jsonl(path: Path, texts: Iterable[str]) -> Path:
     return path
 
 
-def texts(n: int) -> list[str]:
-    return [f"Document {i} has words. It has {i % 7} more{' and more' * (i % 7)}." for i in range(n)]
+def write_files(folder: Path, texts: Iterable[str]) -> None:
+    """Write each text to a file of its own: 000.txt and so on."""
+    folder.mkdir()
+    for i, text in enumerate(texts):
+        (folder / f"{i:03}.txt").write_text(text, encoding="utf8")
+
+
+def texts(n: int, others: Mapping[int, str] = MappingProxyType({})) -> list[str]:
+    """Return texts, some of which are others, by their numbers."""
+    usual = [f"Document {i} has words. It has {i % 7} more{' and more' * (i % 7)}." for i in range(n)]
+    return [others.get(i, text) for i, text in enumerate(usual)]
 
 
 @cache
