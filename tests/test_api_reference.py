@@ -52,13 +52,10 @@ OURS = re.compile(r"g2g_|amr")
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def test_the_page_names_what_there_is():
+def test_the_page_names_what_exists_and_all_functions_for_users():
     assert len(ENTRIES) > 25
     for path in ENTRIES:
         assert inspect.getdoc(resolve_name(path)), path
-
-
-def test_functions_for_users_have_an_entry():
     assert {f"spacy_g2g.{name}" for name in spacy_g2g._FOR_USERS} <= set(ENTRIES)
 
 

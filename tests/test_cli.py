@@ -7,12 +7,9 @@ from spacy.cli._util import app as spacy_app
 import spacy_g2g.cli
 
 
-def test_commands_are_attached_to_spacy_once():
+def test_the_commands_of_the_manual_are_attached_to_spacy_once():
     assert spacy_g2g.cli.register() is spacy_g2g.cli.app
     assert [group.typer_instance for group in spacy_app.registered_groups].count(spacy_g2g.cli.app) == 1
-
-
-def test_each_command_of_the_manual_is_there():
     names = {command.name for command in spacy_g2g.cli.app.registered_commands}
     assert names >= {"convert", "parse", "evaluate"}
 

@@ -69,10 +69,6 @@ def test_the_digest_of_a_folder_tells_names_and_contents(tmp_path):
 
     first = digest("1", a="1", b="2")
     assert first == digest("2", b="2", a="1")
-    others = (
-        digest("3", a="2", b="1"),
-        digest("4", a="12", b=""),
-        digest("5", a="1"),
-        digest("6", a="1", c="2"),
-    )
+    contents = ({"a": "2", "b": "1"}, {"a": "12", "b": ""}, {"a": "1"}, {"a": "1", "c": "2"})
+    others = {digest(str(i), **files) for i, files in enumerate(contents, start=3)}
     assert len({first, *others}) == 5

@@ -87,8 +87,11 @@ def test_each_command_of_a_workflow_is_a_target_that_is_run():
             assert RUN_BY[target] != ".ci/run" or f"make {target}" in script
 
 
-def test_actions_are_pinned():
+def test_actions_are_pinned_and_what_others_write_is_no_part_of_a_command():
     for name, step in steps():
+        # Expressions belong into `env`, and no option of `VARS` is an input.
+        assert "${{" not in step.get("run", ""), name
+        assert "inputs." not in step.get("env", {}).get("VARS", ""), name
         if "uses" in step:
             assert re.search(r"@[0-9a-f]{40}$|^docker://.+:\d+\.\d+\.\d+$", step["uses"]), (name, step)
 
@@ -141,13 +144,6 @@ def test_the_name_of_a_tag_is_never_run(tmp_path: Path, target: str, tag: str):
         assert make(target, **given).returncode == 2
         assert make(target, *(f"{name}={value}" for name, value in given.items())).returncode == 2
     assert not (tmp_path / "run").exists()
-
-
-def test_no_workflow_puts_what_others_write_into_the_text_of_a_command():
-    """Expressions belong into `env`, and no option of `VARS` is an input."""
-    for name, step in steps():
-        assert "${{" not in step.get("run", ""), name
-        assert "inputs." not in step.get("env", {}).get("VARS", ""), name
 
 
 def test_python_has_no_upper_bound_and_each_version_is_tested():

@@ -70,9 +70,7 @@ def test_the_worst_sentences_come_first_and_right_ones_never():
     assert worst_sentences(analysis, 9, "difference") == [3]
     assert worst_sentences(analysis, 2) == [0, 1]
     assert worst_sentences(analysis, 0) == []
-
-
-def test_of_sentences_as_bad_the_one_with_more_errors_comes_first():
+    # Of sentences as bad, the one with more errors comes first.
     two: Tree = [("a", 0, "root"), ("b", 1, "obj")]
     wrong: Tree = [("a", 2, "dep"), ("b", 0, "dep")]
     assert worst_sentences(analysis_of([SHORT, two], [SHORT_WRONG, wrong]), 9, "rate") == [1, 0]

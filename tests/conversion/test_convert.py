@@ -9,14 +9,11 @@ from ..chains import g2g, read_bin
 from ..formats.samples import SAMPLE, row
 
 
-def test_counts_what_was_converted(sample, tmp_path):
+def test_output_has_all_of_the_file_and_its_words_are_counted(sample, tmp_path):
     counts = convert([sample], tmp_path / "out.spacy", n_sents=2)
     assert (counts.docs, counts.sentences, counts.words, counts.multiword_tokens) == (2, 3, 13, 2)
     assert counts.labels["root"] == 3
     assert len(counts.labels) == 9
-
-
-def test_output_has_all_of_the_file(sample, tmp_path):
     convert([sample], tmp_path / "out.spacy")
     text = "".join(write_conllu(s for doc in read_bin(tmp_path / "out.spacy") for s in doc_to_sentences(doc)))
     assert text == SAMPLE

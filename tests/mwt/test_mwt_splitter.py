@@ -161,13 +161,6 @@ def test_groups_of_spans_keep_their_attributes(nlp: Language):
     )
 
 
-def test_many_tokens_are_split_as_few(nlp: Language, monkeypatch: pytest.MonkeyPatch):
-    text = "vuol dirlo della nonna e farlo al mare , del velo"
-    expected = split(nlp(text))
-    monkeypatch.setattr(mwt_splitter, "TOKENS_AT_ONCE", 2)
-    assert split(nlp(text)) == expected
-
-
 @forks
 @pytest.mark.linux
 def test_processes_give_the_same_words(nlp: Language):
@@ -177,12 +170,14 @@ def test_processes_give_the_same_words(nlp: Language):
     ]
 
 
-def test_results_do_not_depend_on_the_batch(nlp: Language):
+def test_results_do_not_depend_on_the_batch(nlp: Language, monkeypatch: pytest.MonkeyPatch):
     words = ["dirlo", "della", "del", ",", "farlo", "gelo", "alla", "al"]
     texts = [" ".join(random.Random(i).sample(words, 5)) for i in range(9)]
     alone = [split(nlp(text)) for text in texts]
     assert [split(doc) for doc in nlp.pipe(texts, batch_size=4)] == alone
     assert any(alone)
+    monkeypatch.setattr(mwt_splitter, "TOKENS_AT_ONCE", 2)
+    assert [split(nlp(text)) for text in texts] == alone
 
 
 @pytest.mark.parametrize("half", [False, True])

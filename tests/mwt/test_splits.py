@@ -63,9 +63,7 @@ def test_splits_fit_other_tokens_and_take_over_their_case(table: SplitTable):
     assert words_of(table, "DAL") == [("DAL",), ("DA", "IL")]
     assert words_of(table, "lo") == [("lo",)]
     assert words_of(table, "") == [("",)]
-
-
-def test_letters_that_grow_in_lower_case_stay_in_place():
+    # A letter that grows in lower case stays in place.
     table = SplitTable.learn([("evdeki", ("evde", "ki"))])
     assert words_of(table, "İzmirdeki") == [("İzmirdeki",), ("İzmirde", "ki")]
 
@@ -77,9 +75,12 @@ def test_a_table_survives_json(table: SplitTable):
         assert loaded.candidates(form) == table.candidates(form)
 
 
-def test_a_table_of_no_multiword_tokens_splits_nothing():
+def test_what_is_one_word_is_not_learned_and_what_is_longer_than_an_ending_by_heart():
     table = SplitTable.learn([("casa", ("casa",))])
     assert (table.splits, table.known, words_of(table, "casa")) == ([], {}, [("casa",)])
+    token, words = "b" * 95 + "stem" + "e" * 95, ("stem", "z")
+    table = SplitTable.learn([(token, words)])
+    assert (table.splits, table.known) == ([], {token: [words]})
 
 
 def parts_of(table: SplitTable, texts: str, norms: str = "") -> dict[int, tuple[int, tuple[str, ...]]]:
@@ -97,17 +98,15 @@ def test_tokens_with_the_words_of_a_split_are_pieces(table: SplitTable):
     }
     table = SplitTable.learn([("parlarglielo", ("parlar", "glie", "lo"))])
     assert parts_of(table, "vender glie lo") == {0: (3, ("vender", "glie", "lo"))}
+    # The norm of a piece may be another form.
+    table = SplitTable.learn([("wouldn't", ("would", "n't"))])
+    assert parts_of(table, "It _ca n't", "it can not") == {1: (3, ("ca", "n't"))}
 
 
 def test_other_tokens_are_no_pieces(table: SplitTable):
     for texts in ("dir _lo", "dir", "1998 lo", "dir la", ", lo", "lo , dir"):
         assert parts_of(table, texts) == {}
     assert parts_of(table, "") == {}
-
-
-def test_the_norm_of_a_piece_may_be_another_form():
-    table = SplitTable.learn([("wouldn't", ("would", "n't"))])
-    assert parts_of(table, "It _ca n't", "it can not") == {1: (3, ("ca", "n't"))}
 
 
 def test_a_long_split_of_a_damaged_treebank_does_not_slow_other_forms_down():
@@ -119,9 +118,3 @@ def test_a_long_split_of_a_damaged_treebank_does_not_slow_other_forms_down():
     for number in range(2000):
         table.candidates(f"{number}" + "a" * 190)
     assert time.process_time() - start < 1
-
-
-def test_what_is_longer_than_an_ending_is_learned_by_heart():
-    token, words = "b" * 95 + "stem" + "e" * 95, ("stem", "z")
-    table = SplitTable.learn([(token, words)])
-    assert (table.splits, table.known) == ([], {token: [words]})
