@@ -36,15 +36,8 @@ GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").
 GUIDES += sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 PAGES = [*GUIDES, *RECORDS]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINKED = [
-    "configs",
-    "project",
-    "experiments",
-    "project.yml",
-    "pyproject.toml",
-    "assets/sample",
-    "assets/english",
-]
+LINKED = ["configs", "project", "experiments", "project.yml", "pyproject.toml"]
+LINKED += ["assets/sample", "assets/english"]
 LINKED += [f"assets/{path.name}" for path in (ROOT / "assets").iterdir() if path.is_file()]
 #: Sentences of each sample file.
 N_SENTENCES = 12
@@ -69,6 +62,15 @@ AMR_FILES = {
     "all.txt": ["a.1", "a.2", "a.3", "a.901", "a.902", "b.7"],
     **{f"{name}.txt": [f"{name}.1", f"{name}.2", f"{name}.3"] for name in ("train", "dev", "test")},
 }
+#: Commands of spaCy that make what commands of the pages start from.
+SET_UP = [
+    "g2g convert --lang en train.conllu train.spacy",
+    "g2g convert --lang en dev.conllu dev.spacy",
+    "train configs/syntr_pretrained.cfg --output training --paths.train train.spacy --paths.dev dev.spacy "
+    "--paths.encoder small",
+    "train configs/pipeline.cfg --output training/pipeline --paths.train train.conllu --paths.dev dev.conllu "
+    "--paths.encoder small",
+]
 #: The name of the package that `make demo` installs, and a whole pipeline that stands in for it.
 DEMO_PACKAGE, WHOLE = "en_g2g_open", "training/pipeline/model-best"
 
@@ -142,22 +144,8 @@ def user_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make_checkpoint(folder / "small")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        for name in ("train", "dev"):
-            run(
-                ["python", "-m", "spacy", "g2g", "convert", "--lang", "en", f"{name}.conllu", f"{name}.spacy"]
-            )
-        run(
-            shlex.split(
-                "python -m spacy train configs/syntr_pretrained.cfg --output training --paths.train "
-                "train.spacy --paths.dev dev.spacy --paths.encoder small"
-            )
-        )
-        run(
-            shlex.split(
-                "python -m spacy train configs/pipeline.cfg --output training/pipeline --paths.train "
-                "train.conllu --paths.dev dev.conllu --paths.encoder small"
-            )
-        )
+        for line in SET_UP:
+            run(["python", "-m", "spacy", *line.split()])
     for last in (folder / "training").rglob("model-last"):
         shutil.rmtree(last)
     return folder
@@ -330,38 +318,22 @@ def test_commands_of_results_name_files_and_options_that_there_are(page: Path):
                         check_options(script_of(module), rest)
 
 
-def test_variables_of_the_project_are_those_that_it_has():
+def anchors_of(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_variables_and_languages_of_a_page_exist_and_no_figure_is_missing(page: Path):
+    text = page.read_text(encoding="utf8")
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)", text):
+        linked = page.parent / target if target else page
+        assert linked.exists(), target
+        assert not anchor or anchor in anchors_of(linked), f"{target}#{anchor}"
     known = srsly.read_yaml(ROOT / "project.yml")["vars"]
-    for page in PAGES:
-        found = re.findall(r"--vars\.(\w+)", page.read_text(encoding="utf8"))
-        assert set(found) <= set(known), page.name
-
-
-def test_no_page_waits_for_figures():
-    for page in PAGES:
-        assert not re.search(r"^[A-Z]{4,}$", page.read_text(encoding="utf8"), re.MULTILINE), page.name
-
-
-def test_blocks_are_of_known_languages():
-    languages = {match[1] for page in PAGES for match in BLOCK.finditer(page.read_text(encoding="utf8"))}
-    assert languages <= {"bash", "python", "ini", "text"}
-
-
-def test_links_between_pages_lead_somewhere():
-    for page in PAGES:
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf8")):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
-
-
-def test_links_to_headings_name_a_heading():
-    for page in PAGES:
-        for target, anchor in re.findall(
-            r"\]\((?!https?:)([^)#]*)#([^)]+)\)", page.read_text(encoding="utf8")
-        ):
-            linked = page.parent / target if target else page
-            headings = re.findall(r"^#+ (.+)$", linked.read_text(encoding="utf8"), re.MULTILINE)
-            anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
-            assert anchor in anchors, f"{page.name}: {target}#{anchor}"
+    assert set(re.findall(r"--vars\.(\w+)", text)) <= set(known)
+    assert {match[1] for match in BLOCK.finditer(text)} <= {"bash", "python", "ini", "text"}
+    assert not re.search(r"^[A-Z]{4,}$", text, re.MULTILINE)
 
 
 def test_tests_that_hold_promises_exist() -> None:
