@@ -120,9 +120,8 @@ def test_other_words_are_an_error_that_names_file_and_line(gold: Path, tmp_path:
 
 def test_trees_must_be_complete_and_nothing_is_written_on_an_error(gold: Path, tmp_path: Path):
     other = write(tmp_path / "other.conllu", [[*GOLD[0][:2], (".", "_", "_")], GOLD[1]])
-    assert "E304" in run(
-        "analyze", gold, other, "--json", tmp_path / "a.json", "--csv", tmp_path / "a.csv", status=1
-    )
+    outputs = ["--json", tmp_path / "a.json", "--csv", tmp_path / "a.csv"]
+    assert "E304" in run("analyze", gold, other, *outputs, status=1)
     assert {path.name for path in tmp_path.iterdir()} == {"gold.conllu", "other.conllu"}
 
 
@@ -139,11 +138,9 @@ def test_matplotlib_is_not_imported_without_a_page(
 
 
 def test_outputs_in_one_file_are_an_error(gold: Path, wrong: Path, tmp_path: Path):
-    path = tmp_path / "out"
-    assert "E927" in run(
-        "analyze", gold, wrong, "--json", path, "--csv", tmp_path / "x" / ".." / "out", status=1
-    )
-    assert not path.exists()
+    outputs = ["--json", tmp_path / "out", "--csv", tmp_path / "x" / ".." / "out"]
+    assert "E927" in run("analyze", gold, wrong, *outputs, status=1)
+    assert not (tmp_path / "out").exists()
 
 
 def test_labels_are_no_formulas_of_a_spreadsheet(gold: Path, wrong: Path, tmp_path: Path):

@@ -160,7 +160,7 @@ def test_gold_tags_are_given_on_request_only(tmp_path, out, pipeline):
     assert seen == [[""], ["NN"]]
 
 
-def test_doubtful_arcs_are_those_of_the_parsers_confidence(tmp_path, out):
+def test_doubtful_arcs_are_those_of_the_parsers_confidence(pipeline, tmp_path, out):
     nlp = initialized_nlp()
     folder, source = str(tmp_path / "parser"), str(tmp_path / "in.conllu")
     nlp.to_disk(folder)
@@ -176,10 +176,7 @@ def test_doubtful_arcs_are_those_of_the_parsers_confidence(tmp_path, out):
     render(folder, source, out)  # without doubt, an arc has the parser's own probabilities
     arcs = [title for title in read(out).text_of("title")[1:] if "head" in title]
     assert ["%, label " in title for title in arcs] == [True] * 4
-
-
-def test_doubt_draws_the_trees_of_a_parser_without_probabilities(pipeline, out):
-    assert render(pipeline, "a b", out, doubt=0.5) == 1
+    assert render(pipeline, "a b", out, doubt=0.5) == 1  # a parser without probabilities
 
 
 def test_our_refiner_tells_its_iterations(tmp_path, out):

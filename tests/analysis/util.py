@@ -6,14 +6,13 @@ from pathlib import Path
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
-from typer.testing import CliRunner
 
-from spacy_g2g.cli import app
+from ..chains import g2g
 
 
 def run(*arguments: object, status: int = 0) -> str:
     """Run a command, check its exit status, and return what it prints."""
-    result = CliRunner().invoke(app, [*map(str, arguments)])
+    result = g2g(*arguments)
     assert result.exit_code == status, result.output
     return result.output
 

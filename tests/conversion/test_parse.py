@@ -34,9 +34,10 @@ def assert_chains(path):
         assert {word.deps for word in sentence.words} == {"_"}
 
 
-def test_conllu_is_given_back_but_for_its_tree(pipeline, sample, tmp_path):
-    out = tmp_path / "out.conllu"
-    assert parse(pipeline, sample, out) == 3
+@pytest.mark.parametrize(("name", "format_"), [("out.conllu", None), ("out", "conllu")])
+def test_conllu_is_given_back_but_for_its_tree(pipeline, sample, tmp_path, name, format_):
+    out = tmp_path / name
+    assert parse(pipeline, sample, out, format=format_) == 3
     assert without_tree(out.read_text("utf8")) == without_tree(SAMPLE)
     assert_chains(out)
 
@@ -175,11 +176,6 @@ def test_files_that_do_not_fit_are_errors_that_name_those_that_do(
     assert not (tmp_path / out).exists()
 
 
-def test_format_stands_for_the_suffix(pipeline, sample, tmp_path):
-    parse(pipeline, sample, tmp_path / "out", format="conllu")
-    assert_chains(tmp_path / "out")
-
-
 def test_input_is_read_as_output_is_written(pipeline, tmp_path, monkeypatch):
     """Streaming: Docs are written before the last line is read."""
     read, first_written_after = [], []
@@ -305,14 +301,12 @@ def test_ids_of_jsonl_and_conllu_are_taken(amr_pipeline, tmp_path):
     assert [row[0] for row in facts(tmp_path / "out.amr")] == ["s1", "in.2"]
 
 
-def test_ids_go_through_spacy_files(amr_pipeline, amr_sample, tmp_path):
+def test_ids_go_through_spacy_files_and_gold_amrs_are_not_given_back(
+    pipeline, amr_pipeline, amr_sample, tmp_path
+):
     parse(amr_pipeline, amr_sample, tmp_path / "mid.spacy")
     parse(amr_pipeline, tmp_path / "mid.spacy", tmp_path / "out.amr")
     assert [row[0] for row in facts(tmp_path / "out.amr")] == ["mid.1", "b.7"]
-
-
-def test_gold_amrs_are_not_given_back(pipeline, amr_pipeline, amr_sample, tmp_path):
-    parse(amr_pipeline, amr_sample, tmp_path / "mid.spacy")
     for source in (amr_sample, tmp_path / "mid.spacy"):
         parse(pipeline, source, tmp_path / "out.spacy")
         assert [doc._.amr for doc in read_bin(tmp_path / "out.spacy")] == [None, None]

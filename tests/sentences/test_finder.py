@@ -37,18 +37,25 @@ def starts_of(doc: Doc) -> list[int]:
     return [token.i for token in doc if token.is_sent_start]
 
 
+def three_sentences(nlp: Language, *annotations: str) -> list[Example]:
+    """Examples of three sentences each; annotations: what the predicted Docs have of the gold ones."""
+    gold = [gold_doc(nlp.vocab, [SENTENCES[(i + j) % 10] for j in (0, 3, 7)]) for i in range(10)]
+    return [Example(unparsed_copy(doc, [*annotations]), doc) for doc in gold]
+
+
+def taught(nlp: Language, examples: list[Example], steps: int, folder: Path) -> Path:
+    """Save a pipeline that has learned examples by heart."""
+    nlp.initialize(lambda: examples)
+    overfit(nlp, examples, steps=steps)
+    nlp.to_disk(folder)
+    return folder
+
+
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A parser that has learned Docs of three sentences by heart."""
+    """A parser that finds sentences."""
     nlp = make_nlp()
-    rows = [[SENTENCES[i] for i in (start, (start + 3) % 10, (start + 7) % 10)] for start in range(10)]
-    gold = [gold_doc(nlp.vocab, row) for row in rows]
-    examples = [Example(Doc(nlp.vocab, words=[t.text for t in doc]), doc) for doc in gold]
-    nlp.initialize(lambda: examples)
-    overfit(nlp, examples, steps=25)
-    path = tmp_path_factory.mktemp("sentences")
-    nlp.to_disk(path)
-    return path
+    return taught(nlp, three_sentences(nlp), 25, tmp_path_factory.mktemp("sentences"))
 
 
 @pytest.fixture
@@ -208,25 +215,16 @@ def shared_with_boundaries() -> Language:
     return nlp
 
 
-def unsplit_examples(nlp: Language) -> list[Example]:
-    gold = [gold_doc(nlp.vocab, [SENTENCES[(i + j) % 10] for j in (0, 3, 7)]) for i in range(10)]
-    return [Example(unparsed_copy(doc, ["SENT_START"]), doc) for doc in gold]
-
-
 @pytest.fixture(scope="module")
 def saved_with_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     nlp = shared_with_boundaries()
-    examples = unsplit_examples(nlp)[:4]
-    nlp.initialize(lambda: examples)
-    overfit(nlp, examples, steps=30)
-    path = tmp_path_factory.mktemp("encoder")
-    nlp.to_disk(path)
-    return path
+    examples = three_sentences(nlp, "SENT_START")[:4]
+    return taught(nlp, examples, 30, tmp_path_factory.mktemp("encoder"))
 
 
 def test_an_encoder_finds_the_sentences_that_it_reads(saved_with_encoder: Path):
     nlp = spacy.load(saved_with_encoder)
-    gold = [example.reference for example in unsplit_examples(nlp)[:4]]
+    gold = [example.reference for example in three_sentences(nlp)[:4]]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = list(nlp.pipe([unparsed_copy(doc, []) for doc in gold], batch_size=3))
@@ -290,8 +288,7 @@ def test_in_training_an_encoder_reads_the_sentences_of_the_reference(saved_with_
     encoder: Any = nlp.get_pipe("g2g_encoder")
     tensors = []
     for annotations in (["SENT_START"], []):
-        gold = [example.reference for example in unsplit_examples(nlp)[:2]]
-        examples = [Example(unparsed_copy(doc, annotations), doc) for doc in gold]
+        examples = three_sentences(nlp, *annotations)[:2]
         encoder.update(examples)
         tensors.append(np.concatenate([example.predicted.tensor for example in examples]))
     np.testing.assert_array_equal(*tensors)
@@ -299,7 +296,7 @@ def test_in_training_an_encoder_reads_the_sentences_of_the_reference(saved_with_
 
 def test_the_loss_of_boundaries_is_beside_that_of_an_encoder():
     nlp = shared_with_boundaries()
-    examples = unsplit_examples(nlp)[:2]
+    examples = three_sentences(nlp, "SENT_START")[:2]
     nlp.initialize(lambda: examples)
     losses = nlp.update(examples, losses={"g2g_encoder_boundaries": 100.0}, sgd=False)  # type: ignore[arg-type]
     encoder: Any = nlp.get_pipe("g2g_encoder")
@@ -312,8 +309,7 @@ def test_the_loss_of_boundaries_is_beside_that_of_an_encoder():
 
 def test_an_encoder_learns_nothing_from_boundaries():
     nlp = shared_with_boundaries()
-    gold = [example.reference for example in unsplit_examples(nlp)[:2]]
-    examples = [Example(unparsed_copy(doc, []), doc) for doc in gold]
+    examples = three_sentences(nlp)[:2]
     nlp.initialize(lambda: examples)
     encoder: Any = nlp.get_pipe("g2g_encoder")
     before = encoder.model.to_bytes()

@@ -112,13 +112,17 @@ def test_new_labels_are_learned_and_saved(base_folder: Path, own: str, tmp_path:
     assert annotations(found)[:2] == annotations(gold)[:2]
 
 
-def test_steps_rate_and_annotating_components_are_set(base_folder: Path, own: str):
+def test_steps_rate_and_annotating_components_are_set_unless_they_are_given(base_folder: Path, own: str):
     training = start(base_folder, own).config["training"]
     assert training["max_steps"] == training["eval_frequency"] == 12
     rate = training["optimizer"]["learn_rate"]
     assert (rate["total_steps"], rate["warmup_steps"]) == (12, 1)
     assert rate["initial_rate"] == pytest.approx(0.3 * 0.004)
     assert training["annotating_components"] == ["g2g_parser"]
+    given = {"max_steps": 7, "eval_frequency": 3, "optimizer.learn_rate.initial_rate": 0.5}
+    training = start(base_folder, own, **{f"training.{k}": v for k, v in given.items()}).config["training"]
+    assert (training["max_steps"], training["eval_frequency"]) == (7, 3)
+    assert training["optimizer"]["learn_rate"]["initial_rate"] == 0.5
 
 
 def test_components_that_the_data_lack_keep_what_they_have_learned(
@@ -251,13 +255,6 @@ def test_debug_data_counts_what_the_parsers_of_the_base_would_see(base_folder: P
     report = read_figures(load_config(CONFIG, overrides=overrides))
     assert report["components"].keys() == {"g2g_parser", "rng_refiner"}
     assert report["train"]["sentences"] == 10
-
-
-def test_settings_that_are_given_stay(base_folder: Path, own: str):
-    given = {"max_steps": 7, "eval_frequency": 3, "optimizer.learn_rate.initial_rate": 0.5}
-    training = start(base_folder, own, **{f"training.{k}": v for k, v in given.items()}).config["training"]
-    assert (training["max_steps"], training["eval_frequency"]) == (7, 3)
-    assert training["optimizer"]["learn_rate"]["initial_rate"] == 0.5
 
 
 def test_the_rate_stays_when_a_pipeline_is_continued_again(base_folder: Path, own: str, tmp_path: Path):
