@@ -48,18 +48,9 @@ def has_encoder(component: dict[str, Any]) -> bool:
 
 
 def test_configs_are_found():
-    expected = {
-        "syntr_scratch",
-        "syntr_pretrained",
-        "syntr_tiny",
-        "rngtr",
-        "rngtr_empty",
-        "pipeline",
-        "pipeline_transformers",
-        "pipeline_light",
-        "pipeline_scratch",
-    }
-    assert expected <= {path.stem for path in CONFIGS}
+    parsers = {"syntr_scratch", "syntr_pretrained", "syntr_tiny", "rngtr", "rngtr_empty"}
+    pipelines = {"pipeline", "pipeline_transformers", "pipeline_light", "pipeline_scratch"}
+    assert parsers | pipelines <= {path.stem for path in CONFIGS}
 
 
 def test_config_makes_its_pipeline(config: Config):
@@ -98,13 +89,8 @@ def test_component_leaves_no_setting_to_defaults(config: Config):
     }
 
 
-def test_learning_rate_ends_with_training(path: Path):
-    """`total_steps` can't refer to `max_steps`: the optimizer's block is resolved alone."""
+def test_learning_rate_ends_with_training_and_packages_require_a_range_of_versions(path: Path):
     training = load_config(path)["training"]
+    # `total_steps` can't refer to `max_steps`: the optimizer's block is resolved alone.
     assert training["optimizer"]["learn_rate"]["total_steps"] == training["max_steps"]
-
-
-def test_packages_require_a_range_of_versions(path: Path):
-    assert load_config(path)["training"]["before_to_disk"] == {
-        "@callbacks": "spacy_g2g.package_requirements.v1"
-    }
+    assert training["before_to_disk"] == {"@callbacks": "spacy_g2g.package_requirements.v1"}

@@ -32,20 +32,7 @@ from spacy_g2g.models.shim import get_shim
 from .formats.samples import SAMPLE
 from .util import TINY_MODEL, initialized_nlp, parser_of, set_encoder, treebank_examples
 
-ODD = [
-    "\x00",
-    "\x1b[31m",
-    "\u200d",
-    "\u202e",
-    "\ufeff",
-    "😀",
-    "👩\u200d👩",
-    " ",
-    "\n",
-    "\u2028",
-    "a" * 600,
-    "İ",
-]
+ODD = [*"\x00\u200d\u202e\ufeff😀 \n\u2028İ", "\x1b[31m", "👩\u200d👩", "a" * 600]
 WORDS = st.one_of(st.sampled_from([*ODD, "she", "saw", "."]), st.text(min_size=1, max_size=5))
 #: Forms of multiword tokens, some of which a tokenizer cuts.
 MULTIWORD = ["al", "Al", "Vámonos", "vayanos", " vamanos"]

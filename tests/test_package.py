@@ -131,26 +131,25 @@ def pipeline_wheel(pipeline: spacy.Language, tmp_path_factory: pytest.TempPathFa
     return build_wheel(folder / "xx_tiny-1.2.3", tmp_path_factory.mktemp("wheel"))
 
 
-def test_library_wheel_is_pure_python(library_wheel: Path):
-    assert library_wheel.name == f"spacy_g2g-{spacy_g2g.__version__}-py3-none-any.whl"
+def files_of(wheel: Path) -> set[str]:
+    with ZipFile(wheel) as archive:
+        return {name for name in archive.namelist() if ".dist-info/" not in name}
 
 
 def test_library_wheel_holds_every_module_the_style_of_pages_and_the_typing_marker(library_wheel: Path):
-    with ZipFile(library_wheel) as archive:
-        packed = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert library_wheel.name == f"spacy_g2g-{spacy_g2g.__version__}-py3-none-any.whl"
     ours = {path.relative_to(ROOT).as_posix() for path in (ROOT / "spacy_g2g").rglob("*.py")}
     page = {path.relative_to(ROOT).as_posix() for path in (ROOT / "spacy_g2g/serve/page").iterdir()}
-    assert packed == ours | page | {"spacy_g2g/py.typed", "spacy_g2g/analysis/page.css"}
+    assert files_of(library_wheel) == ours | page | {"spacy_g2g/py.typed", "spacy_g2g/analysis/page.css"}
 
 
 def test_library_sdist_holds_the_same_and_what_builds_it(distributions: Path, library_wheel: Path):
-    with ZipFile(library_wheel) as archive:
-        packed = {name for name in archive.namelist() if ".dist-info/" not in name}
     (path,) = distributions.glob("*.tar.gz")
     with tarfile.open(path) as sdist:
         files = {member.name.partition("/")[2] for member in sdist if member.isfile()}
     others = {"LICENSE", "MANIFEST.in", "PKG-INFO", "README.md", "pyproject.toml", "setup.cfg"}
-    assert {name for name in files if not name.startswith("spacy_g2g.egg-info/")} == packed | others
+    packed = {name for name in files if not name.startswith("spacy_g2g.egg-info/")}
+    assert packed == files_of(library_wheel) | others
 
 
 def test_library_wheel_registers_its_entry_points(library_wheel: Path):

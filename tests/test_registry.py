@@ -16,15 +16,7 @@ from typer.testing import CliRunner
 from spacy_g2g.data.plugins import plugins
 
 ROOT = Path(__file__).parent.parent
-REGISTRIES = {
-    "architectures",
-    "augmenters",
-    "batchers",
-    "callbacks",
-    "layers",
-    "readers",
-    "scorers",
-}
+REGISTRIES = {"architectures", "augmenters", "batchers", "callbacks", "layers", "readers", "scorers"}
 
 
 def entry_points(*groups: str) -> list[EntryPoint]:
@@ -62,11 +54,8 @@ WITHOUT_SPACY_TRANSFORMERS = """if True:
 """
 
 
-def test_the_package_is_installed():
+def test_the_package_is_installed_and_each_group_of_its_entry_points_is_tested_here():
     assert entry_points(), "No entry points of spacy-g2g: install the package, as `make test` does."
-
-
-def test_each_group_of_entry_points_is_tested_here():
     groups = {group_of(point) for point in entry_points()}
     assert groups <= {*REGISTRIES, "factories", "cli", "g2g_plugins"}
 

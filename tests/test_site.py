@@ -62,9 +62,7 @@ def test_what_cells_print_is_stored_below_them():
     for before in ("", "\n```text\nold\n```\n"):
         assert store_outputs(PAGE.format(before), lambda code: run_cell(code, "page", namespace)) == expected
     assert namespace["x"] == 3
-
-
-def test_the_mark_of_what_is_learned_stays():
+    # The mark of what is learned stays.
     before = PAGE.format("\n<!-- learned -->\n\n```text\nold\n```\n")
     assert store_outputs(before, lambda code: run_cell(code, "page", {"x": 0})) == before.replace("old", "2")
 
@@ -75,21 +73,10 @@ def test_lines_of_docstrings_become_fields():
     pytest.importorskip("jupytext", reason="the extra 'docs' is not installed")
     from docs.conf import mark_fields
 
-    lines = [
-        "Do it.",
-        "",
-        "a: The first",
-        "    line.",
-        "Returns a value.",
-        "Raises ValueError if it can't,",
-        "or so.",
-    ]
+    text = "Do it.\n\na: The first\n    line.\nReturns a value.\nRaises ValueError if it can't,\nor so."
+    lines = text.split("\n")
     mark_fields(None, "function", "name", None, {}, lines)
-    assert lines[2:] == [
-        "",
-        ":param a: The first",
-        "    line.",
-        ":returns: A value.",
-        ":raises ValueError: if it can't,",
-        "    or so.",
-    ]
+    fields = (
+        "\n:param a: The first\n    line.\n:returns: A value.\n:raises ValueError: if it can't,\n    or so."
+    )
+    assert lines[2:] == fields.split("\n")

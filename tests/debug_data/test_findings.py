@@ -27,14 +27,8 @@ READ |= {"pieces_per_word": 1.1, "most_pieces": 3, "piece_limit": 500, "too_many
 READ |= {"in_windows": 0, "unknown": 0, "unknown_words": {}}
 COMPONENT: dict[str, Any] = {"encoder_problem": None, "tag_attr": None, "tags_from": [], "initial_from": None}
 COMPONENT |= {"learns_sentences": False, "unknown_labels": {}}
-REPORT: dict[str, Any] = {
-    "splits_tokens": False,
-    "sets_boundaries": [],
-    "duplicates": 0,
-    "long_duplicates": 0,
-    "labels_only_in_dev": {},
-    "untaught": {},
-}
+REPORT: dict[str, Any] = {"splits_tokens": False, "sets_boundaries": [], "duplicates": 0}
+REPORT |= {"long_duplicates": 0, "labels_only_in_dev": {}, "untaught": {}}
 
 
 def report(

@@ -13,14 +13,14 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.util import load_config, registry
 from spacy.vocab import Vocab
-from typer.testing import CliRunner
 
-from spacy_g2g.cli import app
 from spacy_g2g.data.corpus import unparsed_copy
 from spacy_g2g.data.docs import write_tree
 from spacy_g2g.debug_data.statistics import count_pieces, read_figures
 
+from ..chains import g2g
 from ..formats.samples import SAMPLE
+from ..training.test_spacy_train import write_corpus
 from ..util import TREEBANK, gold_doc, plain_doc, read_treebank
 
 ROOT = Path(__file__).parents[2]
@@ -68,14 +68,11 @@ def troubled_reader(predicted: str) -> Any:
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> str:
-    path = tmp_path / "corpus.spacy"
-    vocab = spacy.blank("xx").vocab
-    DocBin(docs=[gold_doc(vocab, [sentence]) for sentence in read_treebank()]).to_disk(path)
-    return str(path)
+    return str(write_corpus(tmp_path / "corpus.spacy"))
 
 
 def run(*arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(app, ["debug-data", *arguments])
+    result = g2g("debug-data", *arguments)
     return result.exit_code, " ".join(result.output.split())
 
 
@@ -139,8 +136,7 @@ def test_an_encoder_sets_boundaries_if_it_learns_them(has_text: bool, has_networ
 
 def test_command_shows_figures_and_advice_and_writes_them(corpus: str, tmp_path: Path):
     output = tmp_path / "report.json"
-    arguments = [str(TINY), "--json", str(output), "--paths.train", corpus, "--paths.dev", corpus]
-    result = CliRunner().invoke(app, ["debug-data", *arguments])
+    result = g2g("debug-data", TINY, "--json", output, "--paths.train", corpus, "--paths.dev", corpus)
     assert result.exit_code == 0, result.output
     report = json.loads(output.read_text(encoding="utf8"))
     assert (report["train"]["sentences"], report["train"]["non_projective"]) == (10, 2)
@@ -249,8 +245,9 @@ def test_pieces_are_those_of_the_encoder_that_components_share(corpus: str):
     assert refiner["pieces_per_word"] == parser["pieces_per_word"] >= 1
 
 
-def test_labels_that_were_not_given_are_an_error(corpus: str):
+def test_labels_that_were_not_given_are_an_error_and_a_limit_reads_the_first_docs(corpus: str):
     config = on(corpus)
+    assert read_figures(config, limit=3)["train"]["docs"] == 3
     config["initialize"]["components"]["g2g_parser"]["labels"] = ["root", "nsubj"]
     unknown = read_figures(config)["components"]["g2g_parser"]["unknown_labels"]
     assert "punct" in unknown
@@ -278,23 +275,11 @@ def test_components_that_have_nothing_to_learn_are_named(before_init: Any, corpu
     assert read_figures(config)["untaught"] == lacking
 
 
-def test_limit_reads_the_first_docs(corpus: str):
-    config = on(corpus)
-    assert read_figures(config, limit=3)["train"]["docs"] == 3
-
-
-def test_a_config_without_paths_is_an_error_that_names_the_corpus():
+def test_a_config_without_paths_or_a_component_of_ours_is_an_error(corpus: str, tmp_path: Path):
     code, text = run(str(TINY))
-    assert code == 1
-    assert "E915" in text
-    assert "corpora.train" in text
-    assert "--paths.train" in text
-
-
-def test_a_config_without_a_component_of_ours_is_an_error(corpus: str, tmp_path: Path):
+    assert (code, [part in text for part in ("E915", "corpora.train", "--paths.train")]) == (1, [True] * 3)
     config = on(corpus)
     config["training"]["frozen_components"] = ["g2g_parser"]
     config.to_disk(tmp_path / "config.cfg")
     code, text = run(str(tmp_path / "config.cfg"))
-    assert code == 1
-    assert "E914" in text
+    assert (code, "E914" in text) == (1, True)

@@ -42,29 +42,28 @@ def test_the_service_answers_by_its_own_names_alone(app, host: str, status: int)
     assert status == 200 or f"is for the host '{host}'. Expected an IP address, localhost, or" in reply.text
 
 
-def test_requests_that_never_arrive_hold_no_place(app):
-    async def conversation(client: Client) -> Any:
-        late = [asyncio.create_task(send_raw(app, part(b"{", more=True))) for _ in range(40)]
+def while_others_send(app: Any, n: int, body: bytes, **request: Any) -> list[Any]:
+    """The replies to a request while n others have sent a part of their bodies, and to one after them."""
+
+    async def conversation(client: Client) -> list[Any]:
+        late = [asyncio.create_task(send_raw(app, part(body, more=True))) for _ in range(n)]
         await asyncio.sleep(0)
-        reply = await client.post("/parse", json={"text": "dogs bark"})
-        for task in late:
-            task.cancel()
-        return reply
-
-    assert talk(app, conversation).status_code == 200
-
-
-def test_bodies_that_wait_are_bounded_together(app):
-    async def conversation(client: Client) -> Any:
-        late = [asyncio.create_task(send_raw(app, part(b" " * 190_000, more=True))) for _ in range(4)]
-        await asyncio.sleep(0)
-        refused = await client.post("/parse", content=b" " * 50_000)
+        reply = await client.post("/parse", **request)
         for task in late:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
-        return refused, await client.post("/parse", json={"text": "dogs bark"})
+        return [reply, await client.post("/parse", json={"text": "dogs bark"})]
 
-    refused, reply = talk(app, conversation)
+    return talk(app, conversation)
+
+
+def test_requests_that_never_arrive_hold_no_place(app):
+    replies = while_others_send(app, 40, b"{", json={"text": "dogs bark"})
+    assert [reply.status_code for reply in replies] == [200, 200]
+
+
+def test_bodies_that_wait_are_bounded_together(app):
+    refused, reply = while_others_send(app, 4, b" " * 190_000, content=b" " * 50_000)
     assert (refused.status_code, reply.status_code) == (429, 200)
     assert "The service is busy: its requests have 810000 bytes together." in refused.text
 

@@ -78,15 +78,9 @@ def test_no_text_of_100_000_characters_stops_a_function_of_the_page(run):
 
 
 def test_comments_are_read_as_the_library_reads_them(run):
-    lines = [
-        "# a\n",
-        "#  sent_id =  s = 1 \r\n",
-        "# text\n",
-        "# text = They  saw.\u2028\n",
-        "# text = other\n",
-    ]
+    comments = "# a\n#  sent_id =  s = 1 \r\n# text\n# text = They  saw.\u2028\n# text = other\n"
     row = "1\tThey\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
-    (found,) = run(f"return (await load('conllu')).readSentences({json.dumps(''.join(lines) + row)});")
+    (found,) = run(f"return (await load('conllu')).readSentences({json.dumps(comments + row)});")
     assert (found["id"], found["text"]) == ("s = 1", "They  saw.")
 
 

@@ -29,6 +29,7 @@ from ..util import (
 from .conftest import httpx, make_pipeline, make_service, post, served, talk
 
 TEXT = "she saw the cat. dogs bark"
+TEXTS = [" ".join(word for word, *_ in sentence) for sentence in read_treebank()]
 WORDS = ["a", "hearing", "is", "set", "on", "it", "today"]
 
 
@@ -111,8 +112,7 @@ def test_a_file_is_checked_with_the_messages_of_commands(app):
 
 
 def test_requests_at_once_get_what_each_gets_alone(app, nlp: Language):
-    texts = [" ".join(word for word, *_ in sentence) for sentence in read_treebank()]
-    bodies: list[dict[str, Any]] = [{"text": text} for text in texts]
+    bodies: list[dict[str, Any]] = [{"text": text} for text in TEXTS]
     bodies[7:7] = [{"words": WORDS, "constraints": {"heads": {"1": 2, "2": 1}}}]
     bodies[9:9] = [{"words": WORDS, "constraints": {"heads": {"9": 2}}}]
     replies = post(app, "/parse", *bodies)
@@ -121,7 +121,7 @@ def test_requests_at_once_get_what_each_gets_alone(app, nlp: Language):
     assert "G2G-E516" in replies[7].text
     assert "G2G-E514" in replies[9].text
     parsed = [reply.json()["sentences"] for reply in replies if reply.status_code == 200]
-    for found, text in zip(parsed, texts, strict=True):
+    for found, text in zip(parsed, TEXTS, strict=True):
         assert found == close(expected(nlp, nlp(text)))
 
 
@@ -132,13 +132,12 @@ def test_a_refiner_that_leaves_certain_trees_gives_the_trees_of_the_pipeline():
     parser: Any = nlp.get_pipe("g2g_parser")
     for seed, pipe in enumerate((parser, refiner)):
         randomize(pipe.model, seed + 1, scale=0.35)
-    texts = [" ".join(word for word, *_ in sentence) for sentence in read_treebank()]
     parses = parser.predict(treebank_docs(nlp.vocab)).parses
     refiner.certain = float(sorted(parse.head_probs.min() for parse in parses)[5])
-    docs = [nlp(text) for text in texts]
+    docs = [nlp(text) for text in TEXTS]
     assert {0, 1} == {n for doc in docs for n in doc._.g2g_iterations}
     app = make_service(nlp)
-    replies = post(app, "/parse", *({"text": text, "k": 2} for text in texts))
+    replies = post(app, "/parse", *({"text": text, "k": 2} for text in TEXTS))
     for doc, reply in zip(docs, replies, strict=True):
         found = reply.json()["sentences"]
         arcs = [arc for of in found for arc in zip(of["heads"], of["deps"], strict=True)]
@@ -252,13 +251,8 @@ FILES = st.builds(
     st.sampled_from(["rows", "text"]),
     ROWS,
 )
-PATHS = [
-    "/parse",
-    "/conllu",
-    "/inception/predict",
-    "/parser/models/parse/start",
-    "/parser/models/parse/status",
-]
+PATHS = ["/parse", "/conllu", "/inception/predict"]
+PATHS += ["/parser/models/parse/start", "/parser/models/parse/status"]
 
 
 @pytest.mark.filterwarnings("ignore:.*W801")
