@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 #: Starts a service for each line that it reads, and writes its process and then its exit status. The first
 #: component of the service takes its time in PyTorch.
 SERVICES = """
-import os, sys, time
+import os, signal, sys, time
 import torch
 from spacy.language import Language
 from spacy_g2g.terminal.common import user_errors
@@ -35,6 +35,8 @@ def slow(doc):
         torch.mm(torch.ones(600, 600), torch.ones(600, 600))
     return doc
 
+# Tests that run under nohup ignore SIGHUP, and so would the service.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 torch.set_num_threads(1)
 nlp = make_pipeline()
 nlp.add_pipe("slow", first=True)
