@@ -123,13 +123,13 @@ def test_tokens_are_split_as_spacy_splits_them(
 def annotated() -> Doc:
     """A Doc with all that is kept beside tokens."""
     for of_what in (Doc, Token, Span):
-        of_what.set_extension("g2g_test", default=None, force=True)
+        of_what.set_extension("test_value", default=None, force=True)
     doc = Doc(VOCAB, words=["vuol", "dirlo", "x"], spaces=[True, True, False], user_data={"own": [1]})
     doc.cats, doc.sentiment, doc.has_unknown_spaces = {"A": 0.5}, 0.25, True
     doc.user_hooks["vector"] = doc.user_token_hooks["vector"] = lambda _: np.ones(2)
     doc.user_span_hooks["sent"] = lambda span: span
     doc.noun_chunks_iterator = lambda doc: [(0, 1, 0)]
-    doc._.g2g_test, doc[1]._.g2g_test, doc[1:3]._.g2g_test = "doc", "token", "span"
+    doc._.test_value, doc[1]._.test_value, doc[1:3]._.test_value = "doc", "token", "span"
     doc.spans["empty"] = [Span(doc, 1, 1, "A"), Span(doc, 3, 3, "B"), Span(doc, 0, 0, "C")]
     return doc
 
@@ -144,8 +144,8 @@ def test_everything_else_in_a_doc_stays(annotated: Doc) -> None:
     assert set(doc.user_token_hooks) | set(doc.user_span_hooks) == {"vector", "sent"}
     assert [chunk.text for chunk in doc.noun_chunks] == ["vuol"]
     assert doc.user_data is data
-    assert (doc._.g2g_test, doc[1]._.g2g_test, doc[1:4]._.g2g_test) == ("doc", "token", "span")
-    assert doc[2]._.g2g_test is None
+    assert (doc._.test_value, doc[1]._.test_value, doc[1:4]._.test_value) == ("doc", "token", "span")
+    assert doc[2]._.test_value is None
     assert [(s.start, s.end, s.label_) for s in doc.spans["empty"]] == [(1, 1, "A"), (4, 4, "B"), (0, 0, "C")]
     del doc.spans["empty"]  # spaCy copies no empty spans
     assert [token.text for token in doc.copy()] == [token.text for token in doc]
