@@ -47,10 +47,9 @@ def keep_conllu(doc: Doc, sentences: Iterable[ConlluSentence]) -> None:
     """Keep the CoNLL-U that a Doc was read from. Recent sentences are not parsed again."""
     texts, lengths = [], []
     for sentence in sentences:
-        lines = [str(row) for row in sentence.rows]
-        text = "".join(lines)
+        text = str(sentence)
         # The parser reads texts with unusual line ends.
-        if "\r" not in text and "\n\n" not in text.strip("\n") and [*_lines(text)] == lines:
+        if "\r" not in text and "\n\n" not in text.strip("\n") and tuple(_lines(text)) == sentence.rows:
             _parse(_SourceText(text, dataclasses.replace(sentence, source="<text>", first_line=1)))
         texts.append(text)
         lengths.append(len(sentence.words))
