@@ -191,6 +191,7 @@ class AmrParser(ParserPipe):
         """Restore the scheme. Raises ValueError if it is broken or does not fit the network."""
         from ..models.types import AmrStart
 
+        super()._after_loading(origin, exclude)
         if "cfg" not in exclude and "scheme" in self.cfg:
             self.scheme = AmrScheme.from_dict(self.cfg["scheme"])
             self._replays = ReplayCache()

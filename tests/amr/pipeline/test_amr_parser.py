@@ -228,3 +228,11 @@ def test_a_doc_without_boundaries_is_one_sentence_with_one_warning(folder: Path,
         docs = list(nlp.pipe([Doc(nlp.vocab, words=text.split()) for _ in range(3)]))
     assert len(caught) == 1
     assert [get_amrs(doc) for doc in docs] == [expected[0][:1]] * 3
+
+
+def test_a_threshold_that_is_not_a_number_is_an_error_when_it_is_loaded():
+    parser = amr_parser_of(amr_nlp())
+    parser.cfg["sentence_threshold"] = "x"
+    saved = parser.to_bytes(exclude=["boundaries"])
+    with pytest.raises(ValueError, match=r"E805.*E865"):
+        parser.from_bytes(saved, exclude=["boundaries"])
