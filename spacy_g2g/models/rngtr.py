@@ -178,6 +178,7 @@ class RNGTr(SynTr[PieceBatch]):
             fix_labels(graphs, batch)
             finished = self.is_finished(batch, graphs) | (iteration == self.iterations - 1)
             graphs = self.to_trees(graphs, scores, log_probs, batch, finished)
+            graphs.limit_subjects(batch, finished)
             for i, member in enumerate(members.tolist()):
                 if finished[i]:
                     parse = graphs.parse(batch, i, earlier=tuple(passes[member]))

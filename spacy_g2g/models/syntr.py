@@ -23,7 +23,7 @@ from ..layers.matrix_tree import log_partition, marginals, restrict
 from ..trees.mst import decode
 from ..trees.tree import ROOT_LABEL, are_trees, can_be_trees
 from .batch import Batch
-from .decoding import best_parses
+from .decoding import best_parses, further_subjects
 from .model import make_model
 from .network import B, Network, NetworkSpec
 from .settings import BiaffineSettings, builder
@@ -234,6 +234,7 @@ class SynTr(Network[B]):
         graphs, log_probs = self.arg_max(scores, batch)
         all_sentences = np.ones(len(batch.n_words), dtype=np.bool_)
         trees = self.to_trees(graphs, scores, log_probs, batch, all_sentences)
+        trees.limit_subjects(batch, all_sentences)
         tree_scores = scores_of_trees(trees, log_probs, batch)
         parses = [trees.parse(batch, i, scores=tree_scores.get(i)) for i in range(len(all_sentences))]
         return [self.answer_requests(parse, scores, batch, i) for i, parse in enumerate(parses)]
@@ -245,7 +246,7 @@ class SynTr(Network[B]):
             return parse
         arc_scores = self.arc_scores(scores, i, n=parse.n_words)
         if request.constraints:
-            (best,) = best_parses(arc_scores, 1, request.constraints)
+            (best,) = best_parses(arc_scores, 1, request.constraints, request.subjects)
             tree_scores = None if parse.scores is None else arc_scores.for_heads(best.tree.heads)
             parse = replace(best, coverage=parse.coverage, earlier=parse.earlier, scores=tree_scores)
         return replace(parse, scores=arc_scores) if request.scores == "all" else parse
@@ -327,6 +328,26 @@ class Graphs(NamedTuple):
         is_root = self.heads[arcs] == 0
         self.labels[arcs] = np.where(is_root, ROOT_LABEL, best + 1)
         self.label_probs[arcs] = np.where(is_root, 1.0, np.exp(log_probs))
+
+    def limit_subjects(self, batch: Batch, chosen: BoolArray) -> None:
+        """Give a word one subject at most in some sentences, bool [sentences], if the batch requests it.
+
+        See ``Request``. All sentences of a batch have the same labels of subjects.
+        """
+        subjects = batch.sentences[0].request.subjects if len(batch.sentences) else ()
+        if not subjects:
+            return
+        rows, words = np.nonzero(self.heads >= 0)
+        heads, labels = self.heads[rows, words], self.labels[rows, words]
+        heads = np.where(chosen[rows] & (heads > 0), heads + rows * (self.heads.shape[1] + 1), 0)
+        rank = self.label_probs[rows, words]
+        further = further_subjects(heads, labels=labels, rank=rank, subjects=subjects)
+        if len(further):
+            log_probs = self.label_log_probs[torch.from_numpy(further)].cpu().numpy().copy()
+            log_probs[:, np.array(subjects) - 1] = -np.inf
+            places = rows[further], words[further]
+            self.labels[places] = log_probs.argmax(axis=1) + 1
+            self.label_probs[places] = np.exp(log_probs.max(axis=1))
 
     def parse(
         self,

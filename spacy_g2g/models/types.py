@@ -73,11 +73,15 @@ class Request:
     scores: Scores of the parse; only for models with the attribute ``scores_arcs``.
     prior: Scores of the parser whose tree is refined, with the labels of the arcs of its tree; or None.
         Models with the attribute ``reads_prior`` decode with them.
+    subjects: Label ids of subjects. Models with the attribute ``meets_constraints`` give a word one
+        dependent with such a label at most. A less probable one gets its best other label, as Universal
+        Dependencies demand.
     """
 
     constraints: tuple[Constraint, ...] = ()
     scores: ScoresOf = "none"
     prior: ArcScores | None = None
+    subjects: tuple[int, ...] = ()
 
 
 #: The request for nothing but a tree.

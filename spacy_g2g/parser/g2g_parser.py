@@ -29,7 +29,7 @@ from ..errors import Errors, Warnings
 from ..models.settings import setting
 from ..models.types import Arcs, ArcScores, Parse, Request, ScoresOf, Sentence, Start
 from ..pipeline.component import TREE_ASSIGNS, TREE_WEIGHTS, TreeSettings, factory
-from ..pipeline.labels import check_labels, count_labels, order_labels
+from ..pipeline.labels import check_labels, count_labels, find_subjects, order_labels
 from ..pipeline.long_sentences import cut_long, join_parts
 from ..pipeline.sentence_inputs import ParsedBatch, make_sentences, read_tags
 from ..pipeline.trees import SPACE_LABEL, concatenate, heads_in_sentences, make_trees, write_trees
@@ -43,6 +43,8 @@ from .prior import PriorSource
 
 #: Keys of ``cfg`` for labels, and their names in errors.
 LABELS = {"labels": "labels", "initial_labels": "labels of initial graphs"}
+#: Key of ``cfg`` for the labels of which a word has one dependent at most.
+SUBJECTS = "subjects"
 #: Key of ``cfg`` for the names of treebanks that the model reads.
 TREEBANKS = "treebanks"
 CHECKED_AT_ONCE = 500
@@ -122,7 +124,7 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
         for (place, words), own in zip(segmentation.word_places(), constraints, strict=True):
             if own:
                 check_whole([docs[place][i].text for i in words])
-        return [Request(constraints=own, scores=scores) for own in constraints]
+        return [Request(constraints=own, scores=scores, subjects=self.subjects) for own in constraints]
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """Return the parse of each sentence. Very long sentences are parsed in parts."""
@@ -247,6 +249,7 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
         else:
             own_roots = Counter({label: n for label, n in roots.items() if label in labels})
             self.cfg["labels"] = order_labels([*labels, *self.labels], own_roots or Counter(labels[:1]))
+        self.cfg[SUBJECTS] = find_subjects(references)
         self.cfg.pop(TEMPERATURES, None)
         if not self.labels:
             raise ValueError(Errors.E801.format(name=self.name))
@@ -306,6 +309,11 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
         return tuple(self.cfg["labels"])
 
     @property
+    def subjects(self) -> tuple[int, ...]:
+        """Ids of the labels of which a word has one dependent at most; empty for a pipeline before 0.2."""
+        return tuple(self.labels.index(label) for label in self.cfg.get(SUBJECTS, ()) if label in self.labels)
+
+    @property
     def label_data(self) -> list[str]:
         """Labels in the form that ``initialize(labels=...)`` takes."""
         return list(self.labels)
@@ -337,7 +345,8 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
                 expected = sizes.get(f"n_{key}", n)
                 if n != expected:
                     raise ValueError(Errors.E806.format(origin=origin, found=n, what=what, expected=expected))
-        check_labels(self.cfg.get(TREEBANKS, ()), origin=origin)
+        for key in (TREEBANKS, SUBJECTS):
+            check_labels(self.cfg.get(key, ()), origin=origin)
         self.check_temperatures()
         self._use_noun_chunks([])
 

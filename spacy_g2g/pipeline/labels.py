@@ -16,6 +16,11 @@ from ..data.source import cell_value
 from ..errors import Errors
 from .trees import SPACE_LABEL
 
+#: Universal labels of subjects, and the subtype of the subject of a clause around another one.
+SUBJECTS, OUTER = {"nsubj", "csubj"}, "outer"
+#: Maximum share of words with several subjects among those with subjects, if they are mistakes.
+MAX_SHARE = 0.02
+
 
 def check_labels(labels: Any, *, origin: Any) -> None:
     """Raise ValueError unless labels from a file are a list of different texts.
@@ -44,6 +49,24 @@ def count_labels(docs: Iterable[Doc]) -> tuple[Counter[str], set[str]]:
     del roots[""]
     others.discard("")
     return roots, others if roots or others or not has_heads else {SPACE_LABEL}
+
+
+def find_subjects(docs: Iterable[Doc]) -> list[str]:
+    """Return the labels of subjects if a word of the Docs has one subject at most; else an empty list.
+
+    Universal Dependencies demand this, but some treebanks, as of Korean and Japanese, have words with two
+    subjects. Single mistakes of annotation do not count.
+    """
+    labels = set[str]()
+    n_subjects = Counter[Any]()
+    for place, doc in enumerate(docs):
+        for token in doc:
+            universal, _, subtype = token.dep_.partition(":")
+            if universal in SUBJECTS and subtype != OUTER:
+                labels.add(token.dep_)
+                n_subjects[place, token.head.i] += 1
+    n_several = sum(n > 1 for n in n_subjects.values())
+    return sorted(labels) if n_several <= MAX_SHARE * len(n_subjects) else []
 
 
 def order_labels(labels: list[str], roots: Counter[str]) -> list[str]:

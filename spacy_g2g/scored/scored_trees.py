@@ -79,6 +79,11 @@ class ScoredParser:
     def labels(self) -> tuple[str, ...]:
         """Labels of the parser, the root label first."""
 
+    @property
+    @abstractmethod
+    def subjects(self) -> tuple[int, ...]:
+        """Label ids of subjects, of which a word has one at most."""
+
     @abstractmethod
     def new_scores(self, doc: Doc, segmentation: Segmentation) -> list[ArcScores]:
         """Return the scores of a new parse of each sentence that has words."""
@@ -135,7 +140,7 @@ class ScoredParser:
         constraints = read_constraints([doc], segmentation, self.labels)
         sentences = []
         for (_, tokens), own, rules in zip(segmentation.word_places(), scores, constraints, strict=True):
-            parses = best_parses(own, k, rules)
+            parses = best_parses(own, k, rules, self.subjects)
             sentences.append([_to_ranked(parse, own, tokens, self.labels) for parse in parses])
         return sentences
 
@@ -157,7 +162,7 @@ class ScoredParser:
             raise ValueError(Errors.E815.format(text=doc.text[:40], name=self.name))
         constraints = read_constraints([doc], segmentation, self.labels)
         pairs = zip(scores, constraints, strict=True)
-        parses = [best_parses(own, 1, rules)[0] for own, rules in pairs]
+        parses = [best_parses(own, 1, rules, self.subjects)[0] for own, rules in pairs]
         self.write([doc], ParsedBatch(segmentation, parses))
         return doc
 

@@ -148,7 +148,7 @@ def test_labels_of_a_prior_are_in_the_refiners_order(doc: Doc, parser: Any):
 
 def test_the_prior_is_that_of_a_tree_that_meets_constraints(pair: Language, parser: Any):
     (sentence, _) = inputs(parser, plain_doc(pair.vocab, *SENTENCES))
-    assert sentence.request == Request(scores="tree")
+    assert sentence.request == Request(scores="tree", subjects=parser.subjects)
     (free,) = parser.model.predict([sentence])
     word = int(np.flatnonzero(free.tree.heads)[0]) + 1
     constraint = Constraint("head", (word,), 0)
