@@ -104,7 +104,8 @@ PRONOUNS = {  # indefinite pronouns, whose XPOS is NN
     for end in ("one", "body", "thing")
 }
 AUXILIARIES = {
-    **dict.fromkeys(["'s", "'re", "'m", "is", "are", "am", "was", "were", "been", "being", "be", "ai"], "be"),
+    **dict.fromkeys(["'s", "'re", "'m", "s", "re", "m", "is", "are", "am", "was", "were"], "be"),
+    **dict.fromkeys(["been", "being", "be", "ai"], "be"),
     **dict.fromkeys(["'ve", "has", "had", "have", "having"], "have"),
     **dict.fromkeys(["does", "did", "do", "done", "doing"], "do"),
     "ca": "can",
@@ -153,6 +154,8 @@ def upos_of(word: Word) -> str:
     form, label = word.low, word.label
     if word.xpos == "LS" and word.label == "nummod":
         return "NUM"
+    if word.xpos == "FW" and word.label == "advmod":  # "i.e.", "e.g."
+        return "ADV"
     if word.xpos in UPOS:
         if word.xpos == "RB" and form in ("not", "n't", "nt"):
             return "PART"
@@ -201,14 +204,14 @@ def features_of(sentence: Sentence, i: int, upos: str) -> dict[str, str]:
         found = "PronType=Dem"
     features = dict(item.split("=") for item in found.split("|") if item)
     if any(child.label == "fixed" for child in sentence.children(i)):
-        features |= {} if "ExtPos" in word.given else {"ExtPos": ext_pos(word, upos)}
+        features["ExtPos"] = ext_pos(word, upos)
     return features
 
 
 def ext_pos(word: Word, upos: str) -> str:
     """Return the part of speech of a fixed expression, by the label of its first word."""
     by_label = {"case": "ADP", "mark": "SCONJ", "cc": "CCONJ", "advmod": "ADV"}
-    return by_label.get(word.label, "PRON" if upos == "DET" else upos)
+    return by_label.get(word.label, {"DET": "PRON", "AUX": ""}.get(upos, upos))
 
 
 def is_relative(sentence: Sentence, i: int) -> bool:
@@ -272,7 +275,8 @@ def lemma_of(word: Word, upos: str, lemmas: dict[tuple[str, str], str]) -> str:
         return "_"
     if low in ("n't", "nt"):
         return "not"
-    if word.xpos == "NNP" or upos in ("X", "SYM", "PUNCT", "NUM"):
+    is_number_word = word.xpos == "CD" and form.isalpha() and not set(form) <= set("IVXLCDM")
+    if word.xpos == "NNP" or (upos in ("X", "SYM", "PUNCT", "NUM") and not is_number_word):
         return form
     if word.xpos == "NNPS":
         return singular(form)
