@@ -157,7 +157,8 @@ def find_quoted(words: Sequence[Word], inside: Sequence[int]) -> int:
         return top
     verb = words[top - 1].head
     between = range(max(inside) + 1, verb) if verb > top else range(verb + 1, min(inside))
-    is_whole = all(j in inside for j in range(1, len(words) + 1) if top in path(words, j))
+    real = [j for j in range(1, len(words) + 1) if words[j - 1].label != "punct"]
+    is_whole = all(j in inside for j in real if top in path(words, j))
     is_near = all(verb in path(words, j) for j in between if words[j - 1].label != "punct")
     return verb if is_whole and is_near else top
 
