@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import islice, pairwise, product
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -39,9 +39,14 @@ Sentences = Literal["given", "predicted", "auto"]
 BOUNDARIES: dict[str, Any] = {"@architectures": "spacy_g2g.Boundaries.v2"}
 #: Key of ``cfg``: log-odds above which a sentence starts. Only components that find sentences have the key.
 THRESHOLD = "sentence_threshold"
-#: Thresholds among which ``SentenceFinder.fit`` chooses.
+#: Key of ``cfg``: log-odds above the threshold that a start in bare text needs, where no mark and no line
+#: break ends the sentence before. A wrong start there often cuts a name in two.
+PRICE = "bare_start_price"
+#: Thresholds and prices among which ``SentenceFinder.fit`` chooses. The price of a new component.
 THRESHOLDS = tuple(np.linspace(-3.0, 3.0, 13).tolist())
-#: F1 penalty of a threshold per logit from 0, divided by the square root of the number of sentences.
+PRICES, NEW_PRICE = (0.0, 1.0, 2.0, 3.0, 4.0), 2.0
+#: F1 penalty of a threshold or price per logit from that of a new component, divided by the square root of
+#: the number of sentences.
 THRESHOLD_PENALTY = 0.15
 #: Maximum number of tokens that the network reads at once, unless one Doc has more.
 TOKENS_AT_ONCE = 20_000
@@ -106,10 +111,11 @@ class SentencePipe(SavedPipe):
         return {} if trained is None else {BOUNDARIES_FILE: trained}
 
     def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:  # noqa: ARG002
-        """Raise ValueError if the threshold in ``cfg`` is not a number."""
-        threshold = self.cfg.get(THRESHOLD, 0.0)
-        if type(threshold) not in (int, float) or math.isnan(threshold):
-            raise ValueError(Errors.E865.format(key=THRESHOLD, value=threshold, expected="a number"))
+        """Raise ValueError if the threshold or the price in ``cfg`` is not a number."""
+        for key in (THRESHOLD, PRICE):
+            value = self.cfg.get(key, 0.0)
+            if type(value) not in (int, float) or math.isnan(value):
+                raise ValueError(Errors.E865.format(key=key, value=value, expected="a number"))
 
 
 @dataclass(frozen=True)
@@ -166,7 +172,8 @@ class SentenceFinder:
     def log_odds(self, docs: Sequence[Doc]) -> list[DoubleArray]:
         """Return the log-odds that a sentence starts at each word of each Doc, float [words].
 
-        They are -inf where the Doc excludes a boundary. With ``blocks`` they are inf where a block starts.
+        The price of starts in bare text is subtracted. They are -inf where the Doc excludes a boundary. With
+        ``blocks`` they are inf where a block starts.
         """
         assert self.pipe.boundaries is not None
         by_doc: list[DoubleArray] = []
@@ -174,6 +181,7 @@ class SentenceFinder:
             segmentation = segment(batch)
             texts, white_space = self._texts(batch, segmentation)
             scores: Any = self.pipe.boundaries.ops.to_numpy(self.pipe.boundaries.predict(texts))  # type: ignore[no-untyped-call]
+            scores = scores - self.pipe.cfg.get(PRICE, 0.0) * white_space.is_bare
             log_odds = np.where(white_space.is_block & self.pipe.blocks, np.inf, scores).astype(np.float64)
             is_excluded = white_space.is_repeated | (white_space.is_inside & self.pipe.blocks)
             is_excluded |= segmentation.sent_start[segmentation.words] == -1
@@ -212,7 +220,7 @@ class SentenceFinder:
         docs = [example.predicted for example in islice(has_start, EXAMPLES_FOR_SIZES)]
         if docs:
             self.pipe.boundaries.initialize(X=self._texts(docs, segment(docs))[0])
-            self.pipe.cfg[THRESHOLD] = 0.0
+            self.pipe.cfg.update({THRESHOLD: 0.0, PRICE: NEW_PRICE})
 
     def update(self, examples: Sequence[Example], losses: dict[str, float]) -> None:
         """Add the gradient of the network of boundaries. The encoder does not learn from it.
@@ -235,7 +243,7 @@ class SentenceFinder:
         losses[key] += float(loss)
 
     def fit(self, examples: Iterable[Example]) -> tuple[float, float]:
-        """Choose the threshold of boundaries, and store it in ``cfg`` of the component.
+        """Choose the threshold of boundaries and the price of bare text, and store them in the ``cfg``.
 
         examples: Examples of whole documents that the component has not learned from, with gold boundaries.
             The trees and boundaries of their predicted Docs are ignored.
@@ -253,14 +261,22 @@ class SentenceFinder:
             write_tree(doc, none[:, :2], starts=none[:, 2])
         segmentation = segment(docs)
         gold = concatenate(gold_by_doc, np.bool_)[segmentation.words]
+        is_bare = read_white_space(docs, segmentation).is_bare
+        self.pipe.cfg[PRICE] = 0.0
         log_odds = concatenate(self.log_odds(docs), np.float64)
         log_odds[np.diff(segmentation.sentence_of[segmentation.words], prepend=-1) > 0] = np.inf
-        scores = {t: sentence_f(gold=gold, predicted=log_odds > t) for t in THRESHOLDS}
-        # On few sentences the best threshold is largely chance, and 0 is the safest.
+        choices = [*product(THRESHOLDS, PRICES)]
+        scores = {(t, p): sentence_f(gold=gold, predicted=log_odds - p * is_bare > t) for t, p in choices}
+        # On few sentences the best choice is largely chance, and that of a new component is the safest.
         penalty = THRESHOLD_PENALTY / max(1, int(gold.sum())) ** 0.5
-        best = max(THRESHOLDS, key=lambda threshold: scores[threshold] - penalty * abs(threshold))
-        self.pipe.cfg[THRESHOLD] = best
-        return best, scores[best]
+        best = max(choices, key=lambda choice: scores[choice] - penalty * _distance(*choice))
+        self.pipe.cfg[THRESHOLD], self.pipe.cfg[PRICE] = best
+        return best[0], scores[best]
+
+
+def _distance(threshold: float, price: float) -> float:
+    """Return how many logits a threshold and a price are away from those of a new component."""
+    return abs(threshold) + abs(price - NEW_PRICE)
 
 
 def _is_inner(docs: Sequence[Doc], segmentation: Segmentation) -> BoolArray:

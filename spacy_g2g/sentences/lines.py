@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
+from unicodedata import category
 
 import numpy as np
 from spacy.strings import get_string_id
@@ -83,12 +84,15 @@ class WhiteSpace(NamedTuple):
     is_repeated: Whether each word repeats the mark right before it, as in "???"; bool [words].
     is_inside: Whether each word continues a block. It is the text after a mark, as in "1. Tea", or begins an
         indented line of an item with a small letter; bool [words].
+    is_bare: Whether each word follows a word without a final mark, on the same line and after at most one
+        space; bool [words].
     """
 
     features: FloatArray
     is_block: BoolArray
     is_repeated: BoolArray
     is_inside: BoolArray
+    is_bare: BoolArray
 
 
 def read_white_space(docs: Sequence[Doc], segmentation: Segmentation) -> WhiteSpace:
@@ -129,7 +133,18 @@ def read_white_space(docs: Sequence[Doc], segmentation: Segmentation) -> WhiteSp
     is_end, starts_line = np.isin(forms, _ENDS), features[:, _N_GAP] > 0
     features[:, -_N_TEXT:] = _text_features(first_words, is_block, starts_line, is_end)
     is_repeated = (gap == 0) & ~is_first[:-1] & _repeats(prefixes, docs)
-    return WhiteSpace(features, is_block & ~is_first[:-1], is_repeated, is_inside)
+    is_bare = (gap <= 1) & ~starts_line & ~is_first[:-1] & ~np.roll(_ends_in_mark(forms, docs), 1)
+    return WhiteSpace(features, is_block & ~is_first[:-1], is_repeated, is_inside, is_bare)
+
+
+def _ends_in_mark(forms: HashArray, docs: Sequence[Doc]) -> BoolArray:
+    """Return whether each word ends in a mark, which is punctuation or a symbol; bool [words].
+
+    forms: Hashes of the words.
+    """
+    unique, number = np.unique(forms, return_inverse=True)
+    last = (docs[0].vocab.strings[form][-1:] for form in unique.tolist())
+    return np.array([mark != "" and category(mark)[0] in "PS" for mark in last], dtype=np.bool_)[number]
 
 
 def _repeats(prefixes: HashArray, docs: Sequence[Doc]) -> BoolArray:

@@ -79,6 +79,7 @@ TABLE: dict[str, Any] = {"splits": [SPLIT], "known": {"del": [["di", "il"]]}, "c
 #: Invalid values by component and key of cfg, and by part of the table of splits.
 DAMAGE: dict[tuple[str, ...], list[Any]] = {
     ("g2g_encoder", "sentence_threshold"): [None, "x", [], True, math.nan],
+    ("g2g_encoder", "bare_start_price"): [None, "x", math.nan],
     ("g2g_parser", "temperatures"): [None, "x", [1], [1, "y"], [0, 1], [1, -1], 3],
     ("g2g_parser", "treebanks"): [3, "x", [1], ["a", "a"], [""]],
     ("rng_refiner", "initial_labels"): [None, 3, "abc", [1]],

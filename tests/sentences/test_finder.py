@@ -17,7 +17,7 @@ from spacy_g2g.data.corpus import unparsed_copy
 from spacy_g2g.data.gold import gold_boundaries
 from spacy_g2g.models import model
 from spacy_g2g.sentences import finder as sentences
-from spacy_g2g.sentences.finder import BOUNDARIES, THRESHOLD, sentence_f
+from spacy_g2g.sentences.finder import BOUNDARIES, NEW_PRICE, PRICE, THRESHOLD, sentence_f
 
 from ..parser.test_g2g_encoder import OURS, components, shared_nlp
 from ..util import gold_doc, make_nlp, overfit, parser_of, read_treebank, tree_of, tries
@@ -129,6 +129,28 @@ def test_the_threshold_is_fitted_on_gold_sentences(nlp: Language):
     assert starts_of(found) == starts_of(gold[1])
     scores = nlp.evaluate([Example(unparsed_copy(doc, []), doc) for doc in gold])
     assert scores["ud_sents_f"] == 1.0
+
+
+def test_a_start_in_bare_text_has_a_price(nlp: Language):
+    parser = parser_of(nlp)
+    assert parser.cfg[PRICE] == NEW_PRICE
+    doc = Doc(nlp.vocab, words=["We", "left", ".", "They", "stayed"])
+    (priced,) = parser.finder.log_odds([doc])
+    del parser.cfg[PRICE]  # as in pipelines that were saved before there was a price
+    (free,) = parser.finder.log_odds([doc])
+    assert (free - priced).round(4).tolist() == [0.0, NEW_PRICE, NEW_PRICE, 0.0, NEW_PRICE]
+
+
+def test_the_price_is_fitted_with_the_threshold(nlp: Language, monkeypatch: pytest.MonkeyPatch):
+    """A sentence that the network cuts in bare text has the log-odds 3.5 there, and 3 after a full stop."""
+    words = ["We", "like", "the", "Evening", "Post", ".", "They", "left", "."]
+    gold = Doc(nlp.vocab, words=words * 30, sent_starts=[i % 9 in (0, 6) for i in range(270)])
+    values = np.array([3.0, -5.0, -5.0, -5.0, 3.5, -5.0, 3.0, -5.0, -5.0] * 30)
+    monkeypatch.setattr(sentences.SentenceFinder, "log_odds", lambda *_: [values.copy()])
+    parser = parser_of(nlp)
+    _, f = parser.finder.fit([Example(Doc(nlp.vocab, words=words * 30), gold)])
+    assert f == 1.0
+    assert parser.cfg[THRESHOLD] + parser.cfg[PRICE] >= 3.5 > parser.cfg[PRICE] >= NEW_PRICE
 
 
 def test_a_sentence_is_right_if_both_its_ends_are():

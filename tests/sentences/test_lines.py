@@ -50,6 +50,15 @@ def test_lines_know_their_words_indents_and_lengths():
     assert third == Line(word=5, text=5, n_breaks=1, indent=0, length=3, first=3, depth=0, kind="capital")
 
 
+def test_bare_words_follow_no_mark_and_no_break():
+    docs, found = read(
+        "Ann left (today) for\nRome :) So\u00a0she  did", "Why? \u0928\u092e\u0938\u094d\u0924\u0947 Bob!", ""
+    )
+    words = [token.text for doc in docs for token in doc if not token.is_space]
+    bare = [words[i] for i in np.flatnonzero(found.is_bare)]
+    assert bare == ["left", "(", ")", ":)", "she", "?", "Bob", "!"]
+
+
 KINDS = {
     "item": ["- tea", "* tea", "\u2022 tea", "- - tea"],
     "number": ["1. tea", "(2) tea", "b) tea", "iv. tea"],
