@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
 from typing import Any, cast
@@ -16,10 +16,16 @@ from spacy.training import Example
 
 from ..arrays import BoolArray
 from ..data.corpus import Augmenter
+from ..data.docs import TREEBANK_KEY, copy_treebank
 from ..data.multiword import MULTIWORD, word_forms
 from ..errors import Errors
 from .rewriting import Segment, rewrite, segments_of
 from .typesetting import typeset
+
+#: Maximum number of sentences in a part of a Doc that is cut, and in a Doc of mixed sentences.
+MAX_CUT, MAX_MIXED = 5, 10
+#: Number of Docs whose sentences are mixed.
+DOCS_TO_MIX = 8
 
 Batcher = Callable[[Iterable[Example]], Iterable[list[Example]]]
 
@@ -32,6 +38,8 @@ def make_running_text(
     join_share: float = 0.0,
     shuffle_share: float = 0.0,
     line_share: float = 0.0,
+    cut_share: float = 0.0,
+    mix_share: float = 0.0,
     seed: int = 0,
 ) -> Augmenter:
     """Make the augmenter ``spacy_g2g.running_text.v1``, which makes treebanks look like people's text.
@@ -48,6 +56,11 @@ def make_running_text(
     shuffle_share: Share of the Docs with sentences in random order.
     line_share: Share of the Docs laid out in lines and paragraphs: a sentence per line, wrapped lines, blank
         lines, items of lists, quotations.
+    cut_share: Share of the other Docs that are cut into Docs of one to five sentences. Otherwise the network
+        of boundaries sees few short texts.
+    mix_share: Share of the Docs that wait until there are eight. Their sentences are shuffled, and make Docs
+        of one to ten sentences without a common topic. Docs that still wait at the end of an epoch are part
+        of the next one.
     seed: Seed of the random choices.
     Raises ValueError for a share below 0 or above 1.
     """
@@ -58,6 +71,8 @@ def make_running_text(
         "join_share": join_share,
         "shuffle_share": shuffle_share,
         "line_share": line_share,
+        "cut_share": cut_share,
+        "mix_share": mix_share,
     }
     for setting, share in shares.items():
         if not 0.0 <= share <= 1.0:
@@ -67,26 +82,48 @@ def make_running_text(
 
 @dataclass(frozen=True)
 class _RunningText:
-    """The augmenter that ``make_running_text`` makes, with its shares by name."""
+    """The augmenter that ``make_running_text`` makes, with its shares by name.
+
+    waiting: Examples whose sentences will be mixed, by the names of their treebanks.
+    """
 
     shares: Mapping[str, float]
     chance: random.Random
+    waiting: dict[str | None, list[Example]] = field(default_factory=dict)
 
     def __call__(self, nlp: Language, example: Example) -> Iterator[Example]:  # noqa: ARG002
-        """Yield an Example with changed Docs, or the same one if nothing changes."""
+        """Yield Examples with changed Docs, the same one if nothing changes, or none if it has to wait."""
         gold = example.reference
         has_spans = bool(gold.ents or gold.spans.keys() - {MULTIWORD} or gold.cats)
         if has_spans or word_forms(gold) != word_forms(example.predicted):
             yield example
-            return
-        lower = self._chosen("lower_case")
-        segments = [*chain.from_iterable(self._sentences(gold))]
-        if not lower and segments == segments_of(gold, np.ones(len(gold), dtype=np.bool_)):
-            yield example
+        elif not self._chosen("mix_share"):
+            yield from self._changed(example, MAX_CUT if self._chosen("cut_share") else None)
         else:
-            yield Example(*(rewrite(doc, segments, lower=lower) for doc in (example.predicted, gold)))
+            waiting = self.waiting.setdefault(gold.user_data.get(TREEBANK_KEY), [])
+            waiting.append(example)
+            if len(waiting) == DOCS_TO_MIX:
+                yield from self._changed(_join(waiting), MAX_MIXED, shuffles=True)
+                waiting.clear()
 
-    def _sentences(self, gold: Doc) -> list[list[Segment]]:
+    def _changed(self, example: Example, longest: int | None, *, shuffles: bool = False) -> Iterator[Example]:
+        """Yield changed Examples of parts of an Example.
+
+        longest: Maximum number of sentences in a part; None for a part that has all.
+        shuffles: Whether to put the sentences into random order in any case.
+        """
+        gold = example.reference
+        lower = self._chosen("lower_case")
+        left = iter(self._sentences(gold, shuffles=shuffles))
+        while part := [*islice(left, longest and self.chance.randint(1, longest))]:
+            lines = [typeset(part, self.chance)] if self._chosen("line_share") else part
+            segments = [*chain.from_iterable(lines)]
+            if not lower and segments == segments_of(gold, np.ones(len(gold), dtype=np.bool_)):
+                yield example
+            else:
+                yield Example(*(rewrite(doc, segments, lower=lower) for doc in (example.predicted, gold)))
+
+    def _sentences(self, gold: Doc, *, shuffles: bool) -> list[list[Segment]]:
         """Change the sentences of a Doc, and return them in their new order."""
         share = 1.0 if self._chosen("drop_all_punct") else self.shares["drop_punct"]
         is_kept: BoolArray = np.ones(len(gold), dtype=np.bool_)
@@ -97,17 +134,28 @@ class _RunningText:
             ends.append(span.end)
         segments = iter(segments_of(gold, is_kept))
         sentences = [list(islice(segments, n)) for n in np.add.reduceat(is_kept, ends[:-1] or [0]).tolist()]
-        if self._chosen("shuffle_share"):
+        if self._chosen("shuffle_share") or shuffles:
             # No white space follows the last sentence, which now may stand before another one.
             sentences[-1][-1] = sentences[-1][-1]._replace(gap=sentences[0][-1].gap)
             self.chance.shuffle(sentences)
         for sentence in sentences:
             if self._chosen("join_share"):
                 sentence[-1] = sentence[-1]._replace(gap="")
-        return [typeset(sentences, self.chance)] if self._chosen("line_share") else sentences
+        return sentences
 
     def _chosen(self, name: str) -> bool:
         return self.shares[name] > 0.0 and self.chance.random() < self.shares[name]
+
+
+def _join(examples: Sequence[Example]) -> Example:
+    """Make one Example of several of the same treebank."""
+    docs = []
+    for side in ("predicted", "reference"):
+        parts = [getattr(example, side) for example in examples]
+        is_spaced = any(token.whitespace_ for token in parts[0])
+        docs.append(Doc.from_docs(parts, ensure_whitespace=is_spaced, exclude=["user_data"]))
+        copy_treebank(parts[0], to=docs[-1])
+    return Example(*docs)
 
 
 def make_augmented_batches(batcher: Batcher, augmenter: Augmenter) -> Batcher:

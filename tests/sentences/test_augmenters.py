@@ -12,6 +12,7 @@ from spacy.training import Example
 from spacy.training.augment import create_lower_casing_augmenter
 
 from spacy_g2g.data.corpus import make_corpus, unparsed_copy
+from spacy_g2g.data.docs import TREEBANK_KEY
 from spacy_g2g.sentences.augmenters import final_punct, make_augmented_batches, make_running_text
 from spacy_g2g.sentences.rewriting import rewrite, segments_of
 
@@ -69,6 +70,65 @@ def test_the_level_is_the_share_of_the_sentences():
     lengths = {len(next(augment(NLP, example_of(TWO))).reference) for _ in range(20)}
     # All sentences of a Doc are changed, or none. Three of the 8 tokens are final punctuation.
     assert lengths == {8, 5}
+
+
+def test_docs_are_cut_into_shorter_ones_that_have_all_sentences():
+    gold = gold_doc(NLP.vocab, read_treebank(TWO) * 10)
+    example = Example(unparsed_copy(gold, ["SENT_START"]), gold)
+    augment = make_running_text(drop_punct=0.0, cut_share=1.0)
+    lengths = set[int]()
+    for _ in range(10):
+        parts = [*augment(NLP, example)]
+        lengths |= {len(list(part.reference.sents)) for part in parts}
+        assert "".join(part.reference.text_with_ws for part in parts) == gold.text_with_ws
+        assert [node for part in parts for node in relative_tree(part.reference)] == relative_tree(gold)
+        for part in parts:
+            starts = [token.i for token in part.reference if token.is_sent_start]
+            assert [token.i for token in part.predicted if token.is_sent_start] == starts
+    assert lengths == {1, 2, 3, 4, 5}
+    assert [*make_running_text(drop_punct=0.0, cut_share=0.0)(NLP, example)] == [example]
+
+
+def test_sentences_of_eight_docs_are_mixed():
+    sentence = read_treebank(TWO)[0]
+    examples = []
+    for number in range(8):
+        words = [(f"{word}{number}-{i}", *rest) for i in range(5) for word, *rest in sentence]
+        gold = gold_doc(
+            NLP.vocab, [words[i : i + len(sentence)] for i in range(0, len(words), len(sentence))]
+        )
+        examples.append(Example(unparsed_copy(gold, ["SENT_START"]), gold))
+    augment = make_running_text(drop_punct=0.0, mix_share=1.0)
+    assert not [found for example in examples[:7] for found in augment(NLP, example)]
+    mixed = [*augment(NLP, examples[7])]
+    found = [sent for example in mixed for sent in example.reference.sents]
+    expected = [sent for example in examples for sent in example.reference.sents]
+    assert sorted(sent.text for sent in found) == sorted(sent.text for sent in expected)
+    assert {len(sent) for sent in found} == {len(sentence)}
+    assert all(relative_tree(sent.as_doc()) == relative_tree(expected[0].as_doc()) for sent in found)
+    assert all(1 <= len(list(example.reference.sents)) <= 10 for example in mixed)
+    assert max(len({sent[0].text[3] for sent in example.reference.sents}) for example in mixed) > 2
+    for example in mixed:
+        starts = [token.i for token in example.reference if token.is_sent_start]
+        assert [token.i for token in example.predicted if token.is_sent_start] == starts
+    assert not [*augment(NLP, examples[0])]
+
+
+def test_docs_of_different_treebanks_are_not_mixed():
+    gold = {name: gold_doc(NLP.vocab, read_treebank(TWO)) for name in ("one", "two")}
+    augment = make_running_text(drop_punct=0.0, mix_share=1.0)
+    names = []
+    for _ in range(8):
+        for name, doc in gold.items():
+            doc.user_data[TREEBANK_KEY] = name
+            found = augment(NLP, Example(unparsed_copy(doc, ["SENT_START"]), doc))
+            names += [(name, example.reference.user_data[TREEBANK_KEY]) for example in found]
+    assert {*names} == {("one", "one"), ("two", "two")}
+
+
+def relative_tree(doc: Doc) -> list[tuple[int, str]]:
+    """Return the distance of each token to its head, and its label."""
+    return [(token.head.i - token.i, token.dep_) for token in doc]
 
 
 def test_the_seed_fixes_the_choice():
