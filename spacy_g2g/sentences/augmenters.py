@@ -149,12 +149,13 @@ class _RunningText:
 
 def _join(examples: Sequence[Example]) -> Example:
     """Make one Example of several of the same treebank."""
-    docs = []
+    docs: list[Doc] = []
     for side in ("predicted", "reference"):
-        parts = [getattr(example, side) for example in examples]
+        parts: list[Doc] = [getattr(example, side) for example in examples]
         is_spaced = any(token.whitespace_ for token in parts[0])
-        docs.append(Doc.from_docs(parts, ensure_whitespace=is_spaced, exclude=["user_data"]))
-        copy_treebank(parts[0], to=docs[-1])
+        joined = Doc.from_docs(parts, ensure_whitespace=is_spaced, exclude=["user_data"])  # type: ignore[call-arg]
+        copy_treebank(parts[0], to=joined)
+        docs.append(joined)
     return Example(*docs)
 
 
