@@ -208,7 +208,8 @@ def word_forms(doc: Doc) -> list[str]:
 def copy_words(source: Doc, *, to: Doc, places: Sequence[int] | None = None, lower: bool = False) -> None:
     """Copy the multiword tokens of a Doc to one with the same tokens.
 
-    to: Doc that gets them. Its words are final from now on.
+    to: Doc that gets them. Its words are final from now on. A word whose form is the text of its token takes
+        the text of the new token.
     places: Index in ``source`` of each token of ``to``, -1 for a new token; None if they are the same. A
         multiword token is not copied if a part of it is missing.
     lower: Put the words into lower case.
@@ -220,5 +221,6 @@ def copy_words(source: Doc, *, to: Doc, places: Sequence[int] | None = None, low
         first = index.get(span.start, len(places))
         if [*places[first : first + len(span)]] == [*range(span.start, span.end)]:
             ranges.append((first, first + len(span)))
-            forms += [form.lower() if lower else form for form in _forms(span)]
+            for token, form, new in zip(span, _forms(span), to[first:], strict=False):
+                forms.append(new.text if form == token.text else form.lower() if lower else form)
     mark_words(to, ranges, forms)

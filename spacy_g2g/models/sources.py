@@ -13,7 +13,7 @@ from typing import Any
 
 import spacy
 from thinc.api import Model
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from ..errors import Errors
 from ..layers.checkpoints.bert import BERT_PIECES
@@ -25,10 +25,16 @@ from .start import checkpoint_of
 #: Function from the words of the training data to the checkpoint to start from. Without weights, the
 #: checkpoint stands for random initialization.
 EncoderSource = Callable[[Iterable[str]], Checkpoint]
+#: Straight marks by the pattern of the marks that become one.
+STRAIGHT_QUOTES = {"[\u201c-\u201f]|``|''": '"', "[\u2018-\u201b]": "'"}
 
 
 def encoder_from_checkpoint(
-    name: str, n_layers: int | None = None, revision: str | None = None
+    name: str,
+    n_layers: int | None = None,
+    revision: str | None = None,
+    *,
+    straight_quotes: bool = False,
 ) -> EncoderSource:
     """Return a source that loads the encoder of a pre-trained checkpoint.
 
@@ -38,10 +44,15 @@ def encoder_from_checkpoint(
         name on the Hugging Face hub.
     n_layers: Number of layers to keep, from the first; null keeps all.
     revision: Branch, tag or commit of the repository on the hub; null for the main branch.
+    straight_quotes: Read curly quotation marks and apostrophes as straight ones, so that a tree does not
+        depend on them.
     """
 
     def source(words: Iterable[str]) -> Checkpoint:  # noqa: ARG001
-        return load_checkpoint(resolve_checkpoint(name, revision), n_layers)
+        checkpoint = load_checkpoint(resolve_checkpoint(name, revision), n_layers)
+        if straight_quotes:
+            checkpoint = replace(checkpoint, tokenizer=_with_straight_quotes(checkpoint.tokenizer))
+        return checkpoint
 
     return source
 
@@ -159,6 +170,15 @@ def train_word_pieces(
     tokenizer.normalizer, tokenizer.pre_tokenizer = normalizer, pre_tokenizer
     tokenizer.add_special_tokens(special)
     return tokenizer
+
+
+def _with_straight_quotes(text: str) -> str:
+    """Let a tokenizer make quotation marks straight first. The text is that of tokenizer.json."""
+    tokenizer = Tokenizer.from_str(text)
+    steps = [normalizers.Replace(Regex(marks), straight) for marks, straight in STRAIGHT_QUOTES.items()]
+    tokenizer.normalizer = normalizers.Sequence([*steps, *filter(None, [tokenizer.normalizer])])
+    straightened: str = tokenizer.to_str()
+    return straightened
 
 
 def _letters(word: str) -> list[str]:

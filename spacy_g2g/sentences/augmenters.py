@@ -74,9 +74,7 @@ def make_running_text(
         "cut_share": cut_share,
         "mix_share": mix_share,
     }
-    for setting, share in shares.items():
-        if not 0.0 <= share <= 1.0:
-            raise ValueError(Errors.E408.format(setting=setting, value=share, expected="from 0 to 1"))
+    check_shares(shares)
     return _RunningText(shares, random.Random(seed))
 
 
@@ -94,8 +92,7 @@ class _RunningText:
     def __call__(self, nlp: Language, example: Example) -> Iterator[Example]:  # noqa: ARG002
         """Yield Examples with changed Docs, the same one if nothing changes, or none if it has to wait."""
         gold = example.reference
-        has_spans = bool(gold.ents or gold.spans.keys() - {MULTIWORD} or gold.cats)
-        if has_spans or word_forms(gold) != word_forms(example.predicted):
+        if not has_own_words(example):
             yield example
         elif not self._chosen("mix_share"):
             yield from self._changed(example, MAX_CUT if self._chosen("cut_share") else None)
@@ -157,6 +154,20 @@ def _join(examples: Sequence[Example]) -> Example:
         copy_treebank(parts[0], to=joined)
         docs.append(joined)
     return Example(*docs)
+
+
+def check_shares(shares: Mapping[str, float]) -> None:
+    """Raise ValueError for a share below 0 or above 1."""
+    for setting, share in shares.items():
+        if not 0.0 <= share <= 1.0:
+            raise ValueError(Errors.E408.format(setting=setting, value=share, expected="from 0 to 1"))
+
+
+def has_own_words(example: Example) -> bool:
+    """Return whether both Docs have the same words, without annotations that an augmenter would lose."""
+    gold = example.reference
+    has_spans = bool(gold.ents or gold.spans.keys() - {MULTIWORD} or gold.cats)
+    return not has_spans and word_forms(gold) == word_forms(example.predicted)
 
 
 def make_augmented_batches(batcher: Batcher, augmenter: Augmenter) -> Batcher:

@@ -22,6 +22,7 @@ from spacy_g2g.models.sources import (
     encoder_from_scratch,
     train_word_pieces,
 )
+from spacy_g2g.models.wordpieces import load_tokenizer
 
 from ..layers.families import make_model, save
 from ..util import (
@@ -302,3 +303,15 @@ def test_a_component_without_a_parsers_model_is_an_error_that_names_it(tmp_path:
         with pytest.raises(ValueError, match=rf"E413.*{name!r}.*\['sentencizer', 'tagger'\]") as caught:
             from_pipeline(tmp_path, component=name)
         assert str(tmp_path) in str(caught.value)
+
+
+def test_curly_quotation_marks_are_read_as_straight_ones(checkpoint: Path):
+    def pieces(word: str, *, straight_quotes: bool) -> list[int]:
+        source = encoder_from_checkpoint(str(checkpoint), straight_quotes=straight_quotes)
+        tokenizer = load_tokenizer(source([]).tokenizer)
+        return tokenizer.encode([word], is_pretokenized=True, add_special_tokens=False).ids
+
+    pairs = {"\u2019s": "'s", "\u201cno\u201d": '"no"', "\u201eno\u201c": '"no"', "``": '"', "''": '"'}
+    for curly, straight in pairs.items():
+        assert pieces(curly, straight_quotes=True) == pieces(straight, straight_quotes=True)
+    assert pieces("cat", straight_quotes=True) == pieces("cat", straight_quotes=False)
