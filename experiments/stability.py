@@ -133,7 +133,7 @@ def to_words(sentence: ConlluSentence) -> Sentence:
 
 def parse(nlp: Language, texts: Sequence[list[str]]) -> list[list[Arc]]:
     """Parse sentences of given words."""
-    docs = [Doc(nlp.vocab, words=words, sent_starts=[True] + [False] * (len(words) - 1)) for words in texts]
+    docs = [Doc(nlp.vocab, words=words, sent_starts=[True, *[False] * (len(words) - 1)]) for words in texts]
     for doc in docs:
         mark_words(doc, [], [])
     return [[*map(arc_of, doc)] for doc in nlp.pipe(docs)]
