@@ -20,9 +20,9 @@ def make_prepare_pipeline(tokenizer: str | None = None) -> Callable[[Language], 
     """Make the callback ``spacy_g2g.prepare_pipeline.v1`` for ``[initialize.before_init]``.
 
     The callback removes components that can't learn from the training corpus, and logs their names. These are
-    a tagger, morphologizer or trainable lemmatizer without tags, features or lemmas, a tagger or
-    morphologizer with one tag for all words, and an ``mwt_splitter`` without multiword tokens. Their scores
-    do not count. Without the callback, spaCy stops with its error E143.
+    a tagger, morphologizer, trainable lemmatizer or ``lemma_table`` without tags, features or lemmas, a
+    tagger or morphologizer with one tag for all words, and an ``mwt_splitter`` without multiword tokens.
+    Their scores do not count. Without the callback, spaCy stops with its error E143.
 
     tokenizer: Pipeline to take the tokenizer from, such as the output of ``python -m project.tokenizer``;
         null for the rules of the language.

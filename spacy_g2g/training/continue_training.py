@@ -19,6 +19,7 @@ from thinc.layers.resizable import resize_linear_weighted
 
 from ..data.docs import TREEBANK_KEY
 from ..errors import Errors, Warnings
+from ..lemmas.lemma_table import LemmaTable
 from ..pipeline.labels import count_labels
 from .callbacks import read_training_examples
 from .untaught import learn_labels
@@ -97,6 +98,8 @@ def add_labels(nlp: Language, examples: Sequence[Example]) -> None:
             parser.add_label(label)
     untaught = []
     for name, pipe in nlp.pipeline:
+        if isinstance(pipe, LemmaTable):
+            pipe.learn(examples)
         if isinstance(pipe, Tagger | EditTreeLemmatizer):
             written = [attr.removeprefix("token.").upper() for attr in nlp.get_pipe_meta(name).assigns]
             if not any(doc.has_annotation(attr) for doc, attr in product(docs, written)):

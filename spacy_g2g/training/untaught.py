@@ -8,6 +8,7 @@ from spacy.pipeline import EditTreeLemmatizer, Morphologizer, Tagger
 from spacy.training import Example
 from thinc.api import noop
 
+from ..lemmas.lemma_table import LEMMAS, LemmaTable
 from ..mwt.mwt_splitter import MwtSplitter
 
 
@@ -29,7 +30,7 @@ def find_untaught(pipes: Iterable[tuple[str, Any]], examples: Sequence[Example])
     """
     lacks = {}
     for name, pipe in pipes if examples else ():
-        if isinstance(pipe, Tagger | EditTreeLemmatizer | MwtSplitter):
+        if isinstance(pipe, Tagger | EditTreeLemmatizer | LemmaTable | MwtSplitter):
             with suppress(ValueError):
                 learn_labels(pipe, examples)
         match pipe:
@@ -37,6 +38,8 @@ def find_untaught(pipes: Iterable[tuple[str, Any]], examples: Sequence[Example])
                 lacks[name] = "multiword tokens"
             case EditTreeLemmatizer(labels=()):
                 lacks[name] = f"LEMMA of {pipe.min_tree_freq} words formed alike"
+            case LemmaTable() if not pipe.lookups.get_table(LEMMAS):
+                lacks[name] = "LEMMA"
             case Morphologizer(labels=() | (_,)):
                 lacks[name] = "two values of UPOS and FEATS"
             case Tagger(labels=() | (_,)):
