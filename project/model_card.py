@@ -17,12 +17,15 @@ TOKEN_METRICS = ("UPOS", "XPOS", "UFeats", "Lemmas")
 AMR_METRICS = ("Smatch", "Concepts")
 METRICS = ("Tokens", "Sentences", "Words", *TOKEN_METRICS, *DEPENDENCY_METRICS, *AMR_METRICS)
 AMR_PARSER = "amr_parser"
+ENGLISH_LEMMATIZER = "english_lemmatizer"
 #: Metrics of what components predict for tokens.
 WRITTEN = {
     "tagger": ("XPOS",),
     "morphologizer": ("UPOS", "UFeats"),
     "trainable_lemmatizer": ("Lemmas",),
     "lemmatizer": ("Lemmas",),
+    ENGLISH_LEMMATIZER: ("Lemmas",),
+    "lemma_table": ("Lemmas",),
     "attribute_ruler": TOKEN_METRICS,
 }
 #: Tasks of components, for the description.
@@ -32,6 +35,7 @@ TASKS = {
     "tagger": "tags",
     "morphologizer": "morphology",
     "trainable_lemmatizer": "lemmas",
+    ENGLISH_LEMMATIZER: "lemmas",
     "parser": "dependency trees",
     "g2g_parser": "dependency trees",
     "rng_refiner": "dependency trees",
@@ -49,7 +53,9 @@ SET_NAMES = {
 COMPARED = {"base/": "the base", "old/": "old data", "old_base/": "old data, the base"}
 CODE_LICENSE = "MIT"
 #: Licenses under which a source may be used for anything.
-FREE_LICENSES = ("MIT", "Apache-2.0")
+FREE_LICENSES = ("MIT", "Apache-2.0", "WordNet 3.0 license")
+#: Source of the words of ``english_lemmatizer``. `assets/wordnet-license.txt` has the text of the license.
+WORDNET = {"name": "WordNet 3.0", "license": "WordNet 3.0 license", "url": "https://wordnet.princeton.edu"}
 NOTES = (
     "Scores are those of the CoNLL 2018 shared task, on gold words and sentences unless marked as from text: "
     "punctuation counts, label subtypes do not."
@@ -85,7 +91,7 @@ def complete_meta(
         "description": f"{tasks[0].upper()}{tasks[1:]}, trained on {name}: {', '.join(components)} "
         f"({size / 1e6:.0f} MB).",
         "license": treebank.get("license") or "unknown",
-        "sources": _sources(treebank, training),
+        "sources": _sources(treebank, training, components),
         "performance": performance,
         "notes": AMR_NOTES if treebank.get("kind") == AMR else NOTES,
         "spacy_g2g": {
@@ -120,7 +126,9 @@ def treebank_name(treebank: Mapping[str, Any]) -> str:
     return " ".join(filter(None, [treebank.get("treebank", "data that was not noted"), treebank.get("tag")]))
 
 
-def _sources(treebank: Mapping[str, Any], training: Mapping[str, Any]) -> list[dict[str, str]]:
+def _sources(
+    treebank: Mapping[str, Any], training: Mapping[str, Any], components: Collection[str]
+) -> list[dict[str, str]]:
     sources: list[dict[str, str]] = []
     for each in treebank.get("treebanks", [treebank]):
         sources.append({"name": treebank_name(each), "license": each.get("license") or "unknown"})
@@ -130,6 +138,8 @@ def _sources(treebank: Mapping[str, Any], training: Mapping[str, Any]) -> list[d
         sources.append({"name": f"{base} (base)", "license": training["base_license"]})
     if encoder := training.get("encoder"):
         sources.append({"name": encoder, "license": encoder_license(encoder)})
+    if ENGLISH_LEMMATIZER in components:
+        sources.append(WORDNET)
     return [*sources, {"name": "spacy-g2g (code)", "license": CODE_LICENSE}]
 
 

@@ -19,13 +19,14 @@ from pathlib import Path
 
 from spacy.cli.package import package
 
-from .model_card import COMPARED, complete_meta, model_card
+from .model_card import COMPARED, WORDNET, complete_meta, model_card
 from .treebank_settings import joined_treebanks, read_source
 from .up_to_date import is_up_to_date, one_at_a_time, read_facts, read_json, record_sources, sources_of
 
 #: Names with the language code, and versions, of packages. Folders and Python modules are named after them.
 NAME, VERSION = re.compile(r"[a-z]{2,3}(_[A-Za-z0-9]+)+"), re.compile(r"[0-9][A-Za-z0-9.+-]*")
 SETS = ("dev", "test", "dev_raw", "test_raw")
+WORDNET_LICENSE = Path(__file__).parent.parent / "assets" / "wordnet-license.txt"
 
 
 def stage(model: Path, *, data: Path, metrics: Path, folder: Path, name: str, version: str) -> None:
@@ -54,7 +55,10 @@ def stage(model: Path, *, data: Path, metrics: Path, folder: Path, name: str, ve
         text = "".join(path.read_text(encoding="utf8", errors="replace") for path in licenses)
         _write(folder / "LICENSE", text)
         names = [f"{source['name']}: {source.get('license', 'unknown')}\n" for source in meta["sources"]]
-        _write(folder / "LICENSES_SOURCES", "".join(names) + f"\nLicense of the treebank:\n\n{text}")
+        text = "".join(names) + f"\nLicense of the treebank:\n\n{text}"
+        if WORDNET in meta["sources"]:
+            text += f"\n{WORDNET_LICENSE.read_text(encoding='utf8')}"
+        _write(folder / "LICENSES_SOURCES", text)
 
 
 def _link(source: str, target: str) -> None:
