@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from spacy.cli.debug_config import debug_config
 from spacy.cli.init_config import fill_config
+from spacy.language import Language
 from spacy.schemas import ConfigSchemaInit, ConfigSchemaTraining
 from spacy.util import load_config, load_model_from_config, registry
 from thinc.api import Config
@@ -83,6 +84,11 @@ def test_component_leaves_no_setting_to_defaults(config: Config):
     for name, block in config["initialize"]["components"].items():
         if block["encoder"]["@callbacks"] == "spacy_g2g.EncoderFromScratch.v1":
             assert registry.fill(block) == block, name
+    # A block that is not in the pipeline takes the place of another one if its user names it there.
+    for name in given.keys() - filled.keys():
+        settings = Language.get_factory_meta(given[name]["factory"]).default_config
+        assert given[name] == {"factory": given[name]["factory"], **settings}
+        filled[name] = given[name]
     sourced = {name for name, block in given.items() if "source" in block}
     assert {name: given[name] for name in given if name not in sourced} == {
         name: filled[name] for name in filled if name not in sourced
