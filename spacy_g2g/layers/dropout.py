@@ -15,8 +15,10 @@ class Dropout(nn.Dropout):
 
     def forward(self, x: Tensor) -> Tensor:
         """Set values to zero at random in training; x and the output have the same shape."""
+        if not self.training:
+            return x
         n_dropped = min(round(self.p * N_LEVELS), N_LEVELS - 1)
-        if not self.training or not n_dropped or x.device.type != "cpu":
+        if not n_dropped or x.device.type != "cpu":
             return super().forward(x)
         words = torch.empty((x.numel() + 7) // 8, dtype=torch.int64).random_(-(2**63), None)
         levels = words.view(torch.uint8)[: x.numel()].view(x.shape)

@@ -111,10 +111,11 @@ class GraphEncoder(nn.Module):
         tables: Sequence[RelationTables] | None = None,
         n_layers: int | None = None,
         read: Tensor | None = None,
+        first: int = 0,
     ) -> Tensor:
         """Run the layers. On a CPU, all but attention skip padding.
 
-        x: Input vectors of the first layer, float [batch, n, width].
+        x: Input vectors of the layer ``first``, float [batch, n, width].
         mask: bool [batch, n], True for real pieces; at least one in each sentence. None if nothing is padded.
         edges: Graph input; None for no graph.
         mix: Mixes the outputs of the last layers, each after the final norm if there is one; None for the
@@ -123,6 +124,7 @@ class GraphEncoder(nn.Module):
         n_layers: Number of layers to run; None for all. If some are left out, nothing is mixed.
         read: Positions whose vectors are returned, int [batch, k]; None for all. On a CPU, the last layer of
             most encoders computes only these, which is several times faster.
+        first: Number of layers that x went through before. No mixed layer may be among these.
         Returns float [batch, n, width], or with ``read`` float [batch, k, width]. Vectors of padding are
             arbitrary.
         """
@@ -135,11 +137,12 @@ class GraphEncoder(nn.Module):
             x = packing.pack(x)
         special = (mix, n_layers, self.config.rotary, self.config.disentangled)
         reads_last = geometry.packing is not None and all(part is None for part in special)
-        states = self.states(x, geometry, tables, read if reads_last else None)
+        states = self.states(x, geometry, tables, read if reads_last else None, first)
         if n_layers is not None and n_layers < len(self.layers):
-            x = self.final_norm(next(islice(states, n_layers, None)))
+            x = self.final_norm(next(islice(states, n_layers - first, None)))
         elif mix is not None:
-            x = mix(map(self.final_norm, islice(states, len(self.layers) + 1 - mix.n_layers, None)))
+            first_mixed = len(self.layers) + 1 - mix.n_layers
+            x = mix(map(self.final_norm, islice(states, first_mixed - first, None)))
         else:
             x = self.final_norm(deque(states, maxlen=1).pop())
         if read is not None and reads_last:
@@ -153,11 +156,13 @@ class GraphEncoder(nn.Module):
         geometry: Geometry = PLAIN_ROWS,
         tables: Sequence[RelationTables] | None = None,
         read: Tensor | None = None,
+        first: int = 0,
     ) -> Iterator[Tensor]:
         """Yield the input of the first layer and the output of each layer, without the final norm.
 
         See ``GraphSelfAttention.forward`` for shapes.
         read: Positions that the last layer computes; see ``Geometry``.
+        first: Number of the first layer.
         """
         yield x
         inputs = x
@@ -167,8 +172,8 @@ class GraphEncoder(nn.Module):
         kinds = [self.config.is_local(i) for i in range(len(self.layers))]
         geometries = {kind: geometry.for_layers(self.config, x, is_local=kind) for kind in set(kinds)}
         tables = self.tables if tables is None else tables
-        for i, (layer, kind) in enumerate(zip(self.layers, kinds, strict=True)):
-            places = geometries[kind]
+        for i, layer in islice(enumerate(self.layers), first, None):
+            places = geometries[kinds[i]]
             if read is not None and i == len(self.layers) - 1:
                 places = places.reading(read)
             x = layer(x, places, tables[i])

@@ -50,6 +50,8 @@ class Packing(NamedTuple):
 
     def pad(self, x: Tensor) -> Tensor:
         """Put positions, [positions, width], into rows, [batch, n, width]. Padding is arbitrary."""
+        if len(self.mask) == 1 and len(x) >= self.mask.numel() and not x.requires_grad:
+            return x[: self.mask.numel()].unsqueeze(0)  # A single row has its real positions in front.
         if x.requires_grad:  # Then the gradient is not a sum.
             rows = x.new_zeros(self.mask.numel(), x.shape[1]).index_copy(
                 0, self.places[: self.n_real], x[: self.n_real]
@@ -60,8 +62,9 @@ class Packing(NamedTuple):
 
     def pack(self, rows: Tensor) -> Tensor:
         """Take the positions, [positions, width], of rows, [batch, at most n, width]."""
-        n = rows.shape[1]
-        places = self.places
+        n, places = rows.shape[1], self.places
+        if len(rows) == 1 and n == len(places):
+            return rows[0]
         if n < self.mask.shape[1]:
             places = places // self.mask.shape[1] * n + places % self.mask.shape[1]
         return rows.flatten(0, 1).index_select(0, places)

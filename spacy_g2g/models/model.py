@@ -156,7 +156,7 @@ def read_words(model: Model[Any, Any], texts: Sequence[Sequence[str]], n_layers:
             rows.append(Sentence(words[places[0] : places[-1] + 1]))
             is_context.append((places < start) | (places >= start + WINDOW))
     shim = get_network_shim(model, NetworkShim)
-    shim.network.eval()
+    shim.network.eval().forget()
     with torch.inference_mode():
         vectors = shim.encode(rows, n_layers)
         own_words = shim.network.tensor(np.flatnonzero(~np.concatenate(is_context)))

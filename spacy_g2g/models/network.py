@@ -29,8 +29,11 @@ from .wordpieces import N_SPECIAL_TAGS, NO_TAG
 Part = Literal["encoder", "task", "graph_input"]
 #: Batches that a network reads: of pieces, of words as vectors, or of both kinds.
 B = TypeVar("B", bound=Batch)
+W = TypeVar("W", bound="WordNetwork")
 #: Names of fields and parts in saved pipelines of earlier versions.
 EARLIER_NAMES = {"facts": "learned", "scorers": "task"}
+#: Maximum number of pieces whose states in lower layers are kept: 25 MB for an encoder of width 384.
+MAX_KEPT_PIECES = 2**14
 # Standard deviation of a random vector for ROOT.
 ROOT_RANGE = 0.02
 
@@ -106,6 +109,9 @@ class WordNetwork(nn.Module):
     task_depends_on: ClassVar[tuple[str, ...]] = ("pooling",)
 
     encoder: GraphEncoder
+    here: Tensor
+    #: A number of layers, and the states of rows after these, float [pieces, width], by the rows' pieces.
+    lower: tuple[int, dict[bytes, Tensor]] = (0, {})
 
     def __init__(
         self,
@@ -121,6 +127,8 @@ class WordNetwork(nn.Module):
         self.mix = None
         self.pooling = "first" if words is None else words.pooling
         self.has_root_vector = spec.encoder is None if has_root_vector is None else has_root_vector
+        # It moves with the parameters. To look for one of these in all modules takes longer.
+        self.register_buffer("here", torch.empty(0, device="cpu"), persistent=False)
         if spec.encoder is not None:
             self.encoder = GraphEncoder(
                 replace(spec.encoder, n_relations=n_relations, normalize_keys=normalize_keys)
@@ -169,12 +177,47 @@ class WordNetwork(nn.Module):
         if self.tags is not None and batch.tag_ids is not None:
             tags = self.tags(self.tensor(batch.tag_ids))
             extra = tags if extra is None else extra + tags
-        pieces: Tensor = self.encoder(
-            piece_ids, mask, extra=extra, edges=edges, mix=self.mix, tables=tables, n_layers=n_layers
-        )
+        is_plain = edges is None and extra is None
+        pieces = self._go_on(batch, mask) if is_plain and n_layers is None else None
+        if pieces is None:
+            pieces = self.encoder(
+                piece_ids, mask, extra=extra, edges=edges, mix=self.mix, tables=tables, n_layers=n_layers
+            )
+        if is_plain and n_layers:
+            self._keep(batch, pieces, n_layers)
         if self.pooling == "mean":
             return self.mean_pieces(pieces, batch)
         return pieces.flatten(0, 1)[self.tensor(batch.word_index)]
+
+    def _keep(self, batch: PieceBatch, states: Tensor, n_layers: int) -> None:
+        """Keep the states of rows after lower layers, float [rows, width of the rows, width], for ``_go_on``.
+
+        Lower layers read whole texts to find boundaries. If a text is a single sentence, all layers then read
+        the same row, and can go on from its states.
+        """
+        first_mixed = len(self.encoder.layers) + 1 - (1 if self.mix is None else self.mix.n_layers)
+        n_kept = sum(map(len, self.lower[1].values())) + int(batch.lengths.sum())
+        fits = n_layers <= first_mixed and not self.encoder.config.pre_norm and n_kept <= MAX_KEPT_PIECES
+        if fits and torch.is_inference_mode_enabled() and states.device.type == "cpu":
+            rows = zip(_keys(batch), states, batch.lengths.tolist(), strict=True)
+            self.lower = n_layers, {**self.lower[1], **{key: row[:n] for key, row, n in rows}}
+
+    def _go_on(self, batch: PieceBatch, mask: Tensor | None) -> Tensor | None:
+        """Return the output of all layers, from the states that were kept; None if none of these rows was."""
+        n_layers, rows = self.lower
+        keys = _keys(batch) if rows and self.device.type == "cpu" else ()
+        kept = {i: rows[key] for i, key in enumerate(keys) if key in rows}
+        if not kept:
+            return None
+        states = torch.zeros(*batch.piece_ids.shape, self.encoder.config.width, dtype=kept[min(kept)].dtype)
+        others = [i for i in range(len(states)) if i not in kept]
+        if others:
+            other_mask = None if mask is None else mask[others]
+            pieces = self.tensor(batch.piece_ids[others])
+            states[others] = self.encoder(pieces, other_mask, n_layers=n_layers)
+        for i, row in kept.items():
+            states[i, : len(row)] = row
+        return self.encoder.encode(states, mask, mix=self.mix, first=n_layers)
 
     def with_root(self, vectors: Tensor) -> Tensor:
         """Put ROOT's vector in front of those of the words, float [sentences, words, width]."""
@@ -199,11 +242,23 @@ class WordNetwork(nn.Module):
     @property
     def device(self) -> torch.device:
         """Device of the parameters."""
-        return next(self.parameters()).device
+        return self.here.device
+
+    def train(self: W, mode: bool = True) -> W:
+        """Switch training mode on or off. If it is off already, do not visit all modules."""
+        return super().train(mode) if mode or self.training else self
+
+    def forget(self) -> None:
+        """Forget the states of lower layers, which hold for the present weights."""
+        self.lower = 0, {}
 
     def tensor(self, array: npt.NDArray[Any]) -> Tensor:
         """Return an array as a tensor on the network's device."""
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device, non_blocking=True)
+
+
+def _keys(batch: PieceBatch) -> list[bytes]:
+    return [row[:n].tobytes() for row, n in zip(batch.piece_ids, batch.lengths.tolist(), strict=True)]
 
 
 class Network(WordNetwork, ABC, Generic[B]):

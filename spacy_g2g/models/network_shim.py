@@ -144,6 +144,8 @@ class NetworkShim(Shim, Generic[N]):
                 vectors = network.encode(batch, n_layers=n_layers).flatten(0, 1)
                 parts.append(vectors.index_select(0, network.tensor(np.flatnonzero(is_word))).float())
                 places.append((firsts[members][:, None] + numbers - 1)[is_word])
+        if n_layers is None:
+            network.forget()
         if not parts:
             return torch.zeros(0, self.known_spec.width, device=network.device)
         return torch.cat(parts).index_select(0, network.tensor(np.argsort(np.concatenate(places))))
@@ -161,7 +163,7 @@ class NetworkShim(Shim, Generic[N]):
             )
         take_step(self._optimizer, optimizer, self.n_targets)
         # Layers must drop copies of the old weights (see ``layers/linear.py``).
-        self.network.train()
+        self.network.train().forget()
         self.n_targets = 0
 
     # Moving and saving

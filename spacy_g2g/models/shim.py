@@ -49,6 +49,7 @@ class G2GShim(NetworkShim[Network[Any]]):
             for members, batch in self._batches(words, sentences, network.n_hypotheses):
                 for i, parse in zip(members, network.parse(batch), strict=True):
                     parses[i] = parse
+        network.forget()
         return parses
 
     def begin_update(

@@ -15,8 +15,9 @@ from ..layers.linear import Linear
 
 #: Number of neighbors on either side that a convolution reads, and the distance between them in each layer.
 REACH, DISTANCES = 2, (1, 2, 4, 8)
-#: The number of places is padded to a multiple of this, because oneDNN compiles code for each number.
-STEP = 256
+#: The number of places is padded to a multiple of the first step, or of the second above it, because oneDNN
+#: compiles code for each number.
+STEPS = (64, 256)
 #: Width of the scorer's hidden layer.
 HIDDEN = 64
 
@@ -50,7 +51,8 @@ class BoundaryScorer(nn.Module):
         n_places = len(words) + gap * len(lengths)
         at = torch.from_numpy(places).to(words.device)
         inputs = self.dropout(words)
-        x = inputs.new_zeros(n_places + -n_places % STEP, inputs.shape[1]).index_copy(0, at, inputs)
+        n_places += -n_places % STEPS[n_places > STEPS[1]]
+        x = inputs.new_zeros(n_places, inputs.shape[1]).index_copy(0, at, inputs)
         is_word = x.new_zeros(len(x), 1).index_fill(0, at, 1.0)
         for layer in self.layers:
             x = layer(x) * is_word

@@ -6,10 +6,12 @@ import pytest
 import torch
 
 from spacy_g2g.layers.geometry import Geometry
+from spacy_g2g.models.model import read_words
 from spacy_g2g.models.network import Network
+from spacy_g2g.models.syntr import build_syntr
 from spacy_g2g.models.types import Sentence
 
-from ..util import MIXED_WORDS
+from ..util import MIXED_WORDS, TINY_MODEL, initialized_model
 from . import systems
 from .test_contract import MAKE
 
@@ -59,3 +61,30 @@ def test_mix_and_mean_are_learned(name: str):
     backprop(None)
     mix = shim.network.mix
     assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in mix.parameters())
+
+
+@pytest.mark.parametrize("n_mixed_layers", [1, 2])
+def test_a_text_of_one_sentence_goes_through_each_layer_once(n_mixed_layers: int):
+    model = build_syntr(**{**TINY_MODEL, "pooling": "mean", "n_mixed_layers": n_mixed_layers})
+    shim = initialized_model(model, n_layers=3)
+    network, sentences = shim.network.eval(), [*SENTENCES[:2], *systems.SENTENCES]
+    texts = [sentences[0].words, sentences[1].words + sentences[2].words, *(s.words for s in sentences[3:])]
+    ran: list[int] = []
+    for layer in network.encoder.layers:
+        layer.register_forward_hook(lambda *args: ran.append(len(args[1][0])))
+    with torch.inference_mode():
+        expected = shim.encode(sentences)
+        from_start = sum(ran)
+        read_words(model, texts, 2)
+        ran.clear()
+        torch.testing.assert_close(shim.encode(sentences), expected, rtol=0, atol=1e-6)
+        # Two layers read only the sentences of the text that has two.
+        assert sum(ran) < from_start / 2
+        # What was kept is used once.
+        ran.clear()
+        shim.encode(sentences)
+        assert sum(ran) == from_start
+        read_words(model, texts, 2)
+        assert network.lower[1]
+    network.forget()
+    assert not network.lower[1]
