@@ -52,6 +52,19 @@ SET_NAMES = {
 #: What else an adapted pipeline is scored with, by the beginning of the names of its sets.
 COMPARED = {"base/": "the base", "old/": "old data", "old_base/": "old data, the base"}
 CODE_LICENSE = "MIT"
+#: Rows about speed: title, name in the output of project/timing.py, digits after the point, unit.
+SPEED = (
+    ("a sentence of about 21 words, median", "p50_ms", 1, "ms"),
+    ("the same, 95th percentile", "p95_ms", 1, "ms"),
+    ("first text after loading", "first_ms", 0, "ms"),
+    ("short texts by nlp.pipe", "short_wps", 0, "words a second"),
+    ("documents by nlp.pipe", "document_wps", 0, "words a second"),
+    ("loading, after import spacy", "load_s", 1, "s"),
+    ("peak memory", "memory_mb", 0, "MB"),
+)
+SPEED_NOTE = "CPU time of one thread, on the machine that made this package."
+#: Number of labels that a card names as the weakest, and F1 below which it names sentence boundaries.
+N_WEAKEST, GOOD_SENTENCES = 3, 0.9
 #: Licenses under which a source may be used for anything.
 FREE_LICENSES = ("MIT", "Apache-2.0", "WordNet 3.0 license")
 #: Source of the words of ``english_lemmatizer``. `assets/wordnet-license.txt` has the text of the license.
@@ -67,7 +80,13 @@ AMR_NOTES = (
 
 
 def complete_meta(
-    meta: Mapping[str, Any], *, facts: Mapping[str, Any], scores: Mapping[str, Any], size: int
+    meta: Mapping[str, Any],
+    *,
+    facts: Mapping[str, Any],
+    scores: Mapping[str, Any],
+    size: int,
+    speed: Mapping[str, float] | None = None,
+    frequent_labels: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the pipeline's meta with description, licenses, sources, scores and facts.
 
@@ -75,6 +94,8 @@ def complete_meta(
     facts: Content of facts.json of the metrics.
     scores: Output of `g2g evaluate`, by set.
     size: Size of the pipeline in bytes.
+    speed: Times and memory, as project/timing.py measures them; None if they were not measured.
+    frequent_labels: Labels whose scores mean something, since the development set has many of them.
     """
     treebank, training = facts.get("treebank", {}), facts.get("training", {})
     name = treebank_name(treebank)
@@ -100,6 +121,8 @@ def complete_meta(
             "treebank": _treebank_facts(treebank),
             "training": training,
             "exclude_punct": facts.get("exclude_punct", ""),
+            "frequent_labels": [*frequent_labels],
+            **({"speed": dict(speed)} if speed else {}),
         },
     }
 
@@ -146,6 +169,7 @@ def _sources(
 def model_card(meta: Mapping[str, Any]) -> str:
     """Return the README.md of a package, from the meta that ``complete_meta`` returned."""
     facts = meta["spacy_g2g"]
+    speed = facts.get("speed")
     parts = [
         f"# {meta['lang']}_{meta['name']} {meta['version']}",
         plain_text(meta["description"]),
@@ -154,6 +178,9 @@ def model_card(meta: Mapping[str, Any]) -> str:
         "## Scores",
         meta["notes"] + _without_punctuation(facts.get("exclude_punct")),
         markdown_table(score_rows(meta["performance"], [*joined_treebanks(facts.get("treebank", {}))])),
+        *(["## Speed and memory", SPEED_NOTE, markdown_table(speed_rows(speed))] if speed else []),
+        "## What it is not good at",
+        f"From its own scores and parts: {weakest_of(meta)}.",
         "## Training",
         markdown_table([("", ""), *_training(facts.get("training", {}))]),
         "## Licenses",
@@ -161,6 +188,41 @@ def model_card(meta: Mapping[str, Any]) -> str:
         markdown_table([("source", "license"), *((s["name"], s["license"]) for s in meta["sources"])]),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def speed_rows(speed: Mapping[str, float]) -> Table:
+    """Return a table of what project/timing.py measured."""
+    return [("", ""), *((title, f"{speed[key]:,.{digits}f} {unit}") for title, key, digits, unit in SPEED)]
+
+
+def speed_of(meta: Mapping[str, Any]) -> str:
+    """Return the speed of a pipeline in a few words; "" if it was not measured."""
+    speed = meta.get("spacy_g2g", {}).get("speed")
+    if not speed:
+        return ""
+    return (
+        f"{speed['p50_ms']:.0f} ms of CPU time for a sentence of {speed['sentence_words']:.0f} words, "
+        f"{speed['document_wps']:,.0f} words a second in documents, {speed['load_s']:.1f} s to load, "
+        f"{speed['memory_mb']:,.0f} MB of memory"
+    )
+
+
+def weakest_of(meta: Mapping[str, Any]) -> str:
+    """Return what a pipeline is not good at: its lowest scores, and what it does not do at all."""
+    performance, facts = meta.get("performance", {}), meta.get("spacy_g2g", {})
+    by_label = performance.get("ud_las_per_type") or {}
+    told = {
+        label: 100 * by_label[label]["f"] for label in facts.get("frequent_labels", ()) if label in by_label
+    }
+    lowest = sorted(told, key=lambda label: told[label])[:N_WEAKEST]
+    names = [f"{label} ({told[label]:.0f})" for label in lowest]
+    parts = [f"the labels {', '.join(names)}, by F1 of labeled arcs"] if names else []
+    sentences = performance.get("dev_raw_sentences") or performance.get("test_raw_sentences") or 1
+    if sentences < GOOD_SENTENCES:
+        parts.append(f"sentence boundaries in raw text ({100 * sentences:.0f})")
+    if "ner" not in meta.get("pipeline", []):
+        parts.append("named entities, which it does not find")
+    return "; ".join([*parts, f"text unlike that of {treebank_name(facts.get('treebank', {}))}"])
 
 
 def _terms(meta: Mapping[str, Any]) -> str:

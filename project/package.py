@@ -14,17 +14,27 @@ import json
 import os
 import re
 import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 
 from spacy.cli.package import package
 
+from spacy_g2g.formats.conllu import read_conllu
+
 from .model_card import COMPARED, WORDNET, complete_meta, model_card
+from .summary import summary
+from .timing import SPEED_FILE
 from .treebank_settings import joined_treebanks, read_source
 from .up_to_date import is_up_to_date, one_at_a_time, read_facts, read_json, record_sources, sources_of
 
 #: Names with the language code, and versions, of packages. Folders and Python modules are named after them.
 NAME, VERSION = re.compile(r"[a-z]{2,3}(_[A-Za-z0-9]+)+"), re.compile(r"[0-9][A-Za-z0-9.+-]*")
+#: Number of arcs of a label from which its score is told.
+FREQUENT = 20
 SETS = ("dev", "test", "dev_raw", "test_raw")
 WORDNET_LICENSE = Path(__file__).parent.parent / "assets" / "wordnet-license.txt"
 
@@ -47,7 +57,8 @@ def stage(model: Path, *, data: Path, metrics: Path, folder: Path, name: str, ve
     scores = {key: found for key in keys if (found := read_json(metrics / f"{key}.json"))}
     size = sum(file.stat().st_size for file in model.rglob("*") if file.is_file())
     meta |= {"name": name, "version": version}
-    meta = complete_meta(meta, facts=facts, scores=scores, size=size)
+    speed, labels = read_json(metrics / SPEED_FILE), frequent_labels(data / "dev.conllu")
+    meta = complete_meta(meta, facts=facts, scores=scores, size=size, speed=speed, frequent_labels=labels)
     _write(folder / "meta.json", json.dumps(meta, indent=2, ensure_ascii=False) + "\n")
     _write(folder / "README.md", model_card(meta))
     licenses = sorted(data.rglob("LICENSE*"))
@@ -59,6 +70,16 @@ def stage(model: Path, *, data: Path, metrics: Path, folder: Path, name: str, ve
         if WORDNET in meta["sources"]:
             text += f"\n{WORDNET_LICENSE.read_text(encoding='utf8')}"
         _write(folder / "LICENSES_SOURCES", text)
+
+
+def frequent_labels(dev: Path) -> list[str]:
+    """Return the labels that a treebank has at least ``FREQUENT`` times, in alphabetic order.
+
+    dev: Development set. Without this file there are none.
+    """
+    sentences = read_conllu(dev) if dev.exists() else ()
+    counts = Counter(word.deprel for sentence in sentences for word in sentence.words)
+    return sorted(label for label, n in counts.items() if n >= FREQUENT)
 
 
 def _link(source: str, target: str) -> None:
@@ -83,8 +104,35 @@ def check_names(name: str, *, version: str) -> None:
             )
 
 
-def make_package(args: argparse.Namespace) -> None:
-    """Make the wheel, unless it is up to date. Arguments are those of the command."""
+@contextmanager
+def log_of_failure(log: Path) -> Iterator[None]:
+    """Write what this process and those that it starts print to a file. Show it only if an error ends this.
+
+    log: File to write.
+    """
+    sys.stdout.flush()
+    streams = {stream: os.dup(stream) for stream in (1, 2)}
+    with log.open("wb") as file:
+        for stream in streams:
+            os.dup2(file.fileno(), stream)
+    failed = True
+    try:
+        yield
+        failed = False
+    finally:
+        sys.stdout.flush()
+        for stream, saved in streams.items():
+            os.dup2(saved, stream)
+            os.close(saved)
+        if failed:
+            sys.stderr.write(log.read_text(encoding="utf8", errors="replace"))
+
+
+def make_package(args: argparse.Namespace) -> Path:
+    """Make the wheel, unless it is up to date, and return the package's folder.
+
+    args: Arguments of the command.
+    """
     inputs = {"model": args.model, "card": Path(__file__).with_name("model_card.py")}
     found = {path.relative_to(args.metrics): path for path in sorted(args.metrics.rglob("[!.]*.json"))}
     inputs |= {f"metrics_{path.with_suffix('').as_posix()}": found[path] for path in found}
@@ -92,9 +140,9 @@ def make_package(args: argparse.Namespace) -> None:
     lang = read_json(args.model / "meta.json")["lang"]
     name = args.name if args.name.startswith(f"{lang}_") else f"{lang}_{args.name}"
     check_names(name, version=args.version)
-    output = args.output / f"{name}-{args.version}"
+    output: Path = args.output / f"{name}-{args.version}"
     if is_up_to_date(output, made):
-        return
+        return output
     unfinished = args.output / ".unfinished"
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
@@ -107,7 +155,8 @@ def make_package(args: argparse.Namespace) -> None:
             name=name.removeprefix(f"{lang}_"),
             version=args.version,
         )
-        package(unfinished / "pipeline", unfinished, create_sdist=False, create_wheel=True, silent=False)
+        with log_of_failure(unfinished / "log.txt"):
+            package(unfinished / "pipeline", unfinished, create_sdist=False, create_wheel=True, silent=False)
         if not list((unfinished / output.name / "dist").glob("*.whl")):
             raise SystemExit(f"No wheel was built for {output}: expected one, see above.")
         shutil.rmtree(output, ignore_errors=True)
@@ -115,6 +164,7 @@ def make_package(args: argparse.Namespace) -> None:
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     record_sources(output, made)
+    return output
 
 
 def main() -> None:
@@ -125,9 +175,13 @@ def main() -> None:
     cli.add_argument("output", type=Path, help="folder for the package's folder")
     cli.add_argument("--name", required=True, help="name of the package, after the language code")
     cli.add_argument("--version", required=True, help="version of the package")
+    installs = "do not tell what to do next, since the wheel is installed next"
+    cli.add_argument("--installs", action="store_true", help=installs)
     args = cli.parse_args()
     with one_at_a_time(args.output):
-        make_package(args)
+        made = make_package(args)
+    if not args.installs:
+        print("\n".join(summary(made)))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
     python -m project.score MODEL FOLDER METRICS [--run NAME] [--kind KIND] [--raw] ...
 
 METRICS gets dev.json, test.json and facts.json, with the facts about the treebank and about the training.
+With `--raw` it also gets scores from text, dev_raw.json and test_raw.json, and the speed, speed.json
+(project/timing.py).
 Each of the treebanks that were joined gets them in a folder of its name.
 Scores that are up to date are not computed again. With `--amrs` the sets are the AMRs that
 project/amr_data.py converted, and FOLDER is the folder that it fetched.
@@ -28,6 +30,7 @@ from spacy_g2g.data.docs import TREEBANK_KEY
 from spacy_g2g.files import sha256_of
 from spacy_g2g.terminal.common import user_errors, write_json
 
+from .timing import SPEED_FILE, measure
 from .treebank_settings import AMR, UNSET, joined_treebanks, read_source
 from .up_to_date import FACTS, is_up_to_date, one_at_a_time, read_facts, record_sources, today
 
@@ -73,6 +76,12 @@ def write_amrs(model: Path, *, gold: Path, output: Path) -> None:
     msg.table(rows, header=("Metric", "Precision", "Recall", "F1"), aligns=("l", *"rrr"))
 
 
+def write_speed(model: Path, *, gold: Path, output: Path) -> None:
+    """Write times and memory of a pipeline on the texts of a treebank."""
+    msg.info(f"Time and memory: {output}")
+    write_json(output, measure(model, gold))
+
+
 def score(args: argparse.Namespace) -> None:
     """Score all sets of each treebank. Arguments are those of the command."""
     names = joined_treebanks(read_source(args.folder))
@@ -110,6 +119,10 @@ def score_sets(args: argparse.Namespace) -> None:
                     write_trees, args.model, gold=gold, output=output, gpu_id=args.gpu, raw=raw, **options
                 )
                 score_once(model_digest, gold, output=output, write=write, raw=raw, **options)
+                if raw and split == "dev":
+                    output = args.metrics / SPEED_FILE
+                    write = partial(write_speed, args.model, gold=gold, output=output)
+                    score_once(model_digest, gold, output=output, write=write)
 
 
 def write_facts(args: argparse.Namespace, run: str) -> None:

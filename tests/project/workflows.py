@@ -46,7 +46,8 @@ def pretend_to_package(pipeline: Path, output: Path, **_: Any) -> None:
     dist = output / name / "dist"
     dist.mkdir(parents=True)
     (dist / f"{name}-py3-none-any.whl").write_text(sha256_of(pipeline), encoding="utf8")
-    (output / name / "README.md").write_bytes((pipeline / "README.md").read_bytes())
+    for file in ("README.md", "meta.json"):
+        (output / name / file).write_bytes((pipeline / file).read_bytes())
 
 
 def run_step(command: list[str], *, without: Container[str] = (), **options: Any) -> None:

@@ -1,0 +1,121 @@
+"""Measure time and memory of a pipeline, in a process of its own.
+
+    python -m project.timing PIPELINE FILE [--disable NAME ...]
+
+FILE is a treebank (.conllu), or a text whose paragraphs are between blank lines. The output is JSON. All
+times are CPU seconds of one thread, beside which the machine may do other work.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import quantiles
+from typing import Any
+
+#: Number of words of the sentences that are parsed one by one, the number of these, and of calls for each.
+N_WORDS, N_SENTENCES, CALLS = 21, 20, 3
+#: Number of short texts, and of words in documents, that are parsed in batches; number of runs, of which the
+#: best counts.
+N_SHORT, N_DOCUMENT_WORDS, RUNS = 200, 2000, 2
+#: File of what was measured, among the scores of a pipeline.
+SPEED_FILE = "speed.json"
+#: One thread for each library that multiplies matrices.
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def measure(pipeline: str | Path, file: Path, disable: Sequence[str] = ()) -> dict[str, float]:
+    """Return times, memory and size of a pipeline, measured in a new process.
+
+    pipeline: Folder or name of a package.
+    file: File with texts.
+    disable: Components to leave out.
+    """
+    command = [sys.executable, "-m", "project.timing", str(pipeline), str(file)]
+    command += ["--disable", *disable] if disable else []
+    done = subprocess.run(command, env=os.environ | ONE_THREAD, stdout=subprocess.PIPE, check=True)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def read_texts(file: Path) -> tuple[list[str], list[str]]:
+    """Return the sentences and the documents of a file. Each line of a text counts as a sentence."""
+    from spacy_g2g.formats.conllu import read_conllu
+    from spacy_g2g.formats.paragraphs import read_paragraphs
+
+    if file.suffix != ".conllu":
+        documents = [block for block in file.read_text(encoding="utf8").split("\n\n") if block.strip()]
+        lines = [line for document in documents for line in document.splitlines()]
+        return [line for line in lines if line.strip()], documents
+    sentences = list(read_conllu(file))
+    return [*(text for each in sentences for text in read_paragraphs([each]))], [*read_paragraphs(sentences)]
+
+
+def seconds(run: Callable[[], Any]) -> float:
+    """Return the CPU seconds of a call."""
+    start = time.process_time()
+    run()
+    return time.process_time() - start
+
+
+def peak_memory() -> float:
+    """Return the most memory that this process has had, in MB; 0 where Python can't tell, as on Windows."""
+    try:
+        import resource
+    except ImportError:
+        return 0.0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def times_of(pipeline: str, file: Path, disable: Sequence[str]) -> dict[str, float]:
+    """Return what ``measure`` returns, measured in this process."""
+    import_s = seconds(lambda: __import__("spacy"))
+    import spacy
+
+    sentences, documents = read_texts(file)
+    tokenize = spacy.blank("xx").tokenizer
+    sizes = {text: len(tokenize(text)) for text in sentences}
+    single = sorted(sentences, key=lambda text: abs(sizes[text] - N_WORDS))[:N_SENTENCES]
+    load_s = seconds(lambda: spacy.load(pipeline, exclude=disable))
+    nlp = spacy.load(pipeline, exclude=disable)
+    first_s = seconds(lambda: nlp(single[0]))
+    calls = [seconds(partial(nlp, text)) for _ in range(CALLS + 1) for text in single][len(single) :]
+    cuts = quantiles(calls, n=20) if len(calls) > 1 else calls * 19
+    found = {
+        "import_s": import_s,
+        "load_s": load_s,
+        "first_ms": 1e3 * first_s,
+        "p50_ms": 1e3 * cuts[9],
+        "p95_ms": 1e3 * cuts[18],
+        "memory_mb": peak_memory(),
+        "disk_mb": sum(path.stat().st_size for path in nlp.path.rglob("*") if path.is_file()) / 1e6,
+        "sentence_words": sum(sizes[text] for text in single) / len(single),
+    }
+    long: list[str] = []
+    while documents and sum(len(text.split()) for text in long) < N_DOCUMENT_WORDS:
+        long.append(documents.pop(0))
+    for name, texts in (("short_wps", sentences[:N_SHORT]), ("document_wps", long)):
+        n_words = sum(len(tokenize(text)) for text in texts)
+        found[name] = n_words / min(seconds(partial(list, nlp.pipe(texts))) for _ in range(RUNS))
+    return found
+
+
+def main() -> None:
+    cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    cli.add_argument("pipeline", help="folder of a pipeline, or name of a package")
+    cli.add_argument("file", type=Path, help="treebank (.conllu) or text")
+    cli.add_argument("--disable", nargs="*", default=[], help="components to leave out")
+    args = cli.parse_args()
+    print(json.dumps(times_of(args.pipeline, args.file, args.disable)))
+
+
+if __name__ == "__main__":
+    main()
