@@ -50,7 +50,7 @@ class Packing(NamedTuple):
 
     def pad(self, x: Tensor) -> Tensor:
         """Put positions, [positions, width], into rows, [batch, n, width]. Padding is arbitrary."""
-        if len(self.mask) == 1 and len(x) >= self.mask.numel() and not x.requires_grad:
+        if self.mask.shape[0] == 1 and x.shape[0] >= self.mask.numel() and not x.requires_grad:
             return x[: self.mask.numel()].unsqueeze(0)  # A single row has its real positions in front.
         if x.requires_grad:  # Then the gradient is not a sum.
             rows = x.new_zeros(self.mask.numel(), x.shape[1]).index_copy(
@@ -63,7 +63,7 @@ class Packing(NamedTuple):
     def pack(self, rows: Tensor) -> Tensor:
         """Take the positions, [positions, width], of rows, [batch, at most n, width]."""
         n, places = rows.shape[1], self.places
-        if len(rows) == 1 and n == len(places):
+        if rows.shape[0] == 1 and n == places.shape[0]:
             return rows[0]
         if n < self.mask.shape[1]:
             places = places // self.mask.shape[1] * n + places % self.mask.shape[1]
