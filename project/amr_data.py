@@ -31,7 +31,8 @@ from spacy_g2g.amr.convert_amr import convert_amr
 from spacy_g2g.data.corpus import corpus_files
 from spacy_g2g.terminal.common import user_errors
 
-from .treebank import FILES, SPLITS, local_path, staging_folder, write_source
+from .treebank import FILES, local_path, staging_folder
+from .treebank_files import SPLITS, write_source
 from .treebank_settings import AMR, UNSET, choose_language, read_source
 from .up_to_date import is_up_to_date, one_at_a_time, record_sources, sources_of
 

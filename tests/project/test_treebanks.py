@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from project import all_treebanks, treebank, treebank_settings
+from project import all_treebanks, treebank_files, treebank_settings
 
 ROOT = Path(__file__).parents[2]
 PAPERS = json.loads((ROOT / "assets" / "papers.json").read_text(encoding="utf8"))
@@ -99,7 +99,7 @@ def test_language_is_the_treebanks_where_spacy_has_it(source: dict[str, str], ex
 )
 def test_licenses_are_found(tmp_path: Path, file: str, text: str, expected: str):
     (tmp_path / file).write_text(text, encoding="utf8")
-    assert treebank.find_license(tmp_path) == expected
+    assert treebank_files.find_license(tmp_path) == expected
 
 
 def test_parts_are_joined_in_the_order_of_their_numbers_with_sentences_apart(tmp_path: Path):
@@ -109,7 +109,7 @@ def test_parts_are_joined_in_the_order_of_their_numbers_with_sentences_apart(tmp
     (tmp_path / "x-ud-test.conllu").write_text("t\n\n")
     target = tmp_path / "target"
     target.mkdir()
-    parts = treebank._join_splits("x", tmp_path, target)
+    parts = treebank_files.join_splits("x", tmp_path, target=target)
     assert (target / "train.conllu").read_bytes() == b"1\n\n2\n\n3\n\n4\r\n\r\n"
     assert [part["file"][11:-7] for part in parts["train"]] == ["a-1", "a-9", "a-10", "b"]
 
@@ -136,14 +136,14 @@ def test_files_outside_a_treebank_and_folders_are_not_copied(tmp_path: Path):
     source.mkdir()
     target.mkdir()
     (tmp_path / "secret").write_text("TOP SECRET KEY")
-    for split in treebank.SPLITS:
+    for split in treebank_files.SPLITS:
         (source / f"x-ud-{split}.conllu").write_text("1\n\n")
     (source / "x-ud-train-2.conllu").symlink_to(tmp_path / "secret")
     (source / "LICENSE.txt").symlink_to(tmp_path / "secret")
     (source / "README.txt").symlink_to("README.md")
     (source / "README.md").write_text("# UD")
     (source / "LICENSES").mkdir()
-    treebank._join_splits("x", source, target)
+    treebank_files.join_splits("x", source, target=target)
     assert {path.name for path in target.iterdir()} == {
         "train.conllu",
         "dev.conllu",

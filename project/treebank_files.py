@@ -1,0 +1,206 @@
+"""The files in a treebank's folder: sets joined into one file each, license, checksums and source record."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from spacy_g2g.files import sha256_of, write_text
+from spacy_g2g.formats.conllu import read_conllu, write_conllu
+from spacy_g2g.formats.conllx import TREEBANK_SUFFIXES
+from spacy_g2g.terminal.common import write_json
+
+from .treebank_settings import NEUTRAL, SOURCE, read_source
+from .up_to_date import today
+
+SPLITS = ("train", "dev", "test")
+DOCUMENTS = ("LICENSE*", "README*")
+#: Address or name of a Creative Commons license.
+CREATIVE_COMMONS = re.compile(
+    r"creativecommons\.org/licenses/(?P<terms>by[a-z-]*)/(?P<version>\d\.\d)"
+    r"|(?P<words>Attribution(?:-(?:NonCommercial|ShareAlike|NoDerivatives|NoDerivs))*) (?P<number>\d\.\d)",
+    re.I,
+)
+TERMS = {
+    "attribution": "by", "noncommercial": "nc", "sharealike": "sa", "noderivatives": "nd", "noderivs": "nd"
+}  # fmt: skip
+
+
+# Sets
+
+
+def join_splits(treebank: str, source: Path, *, target: Path) -> dict[str, list[dict[str, str]]]:
+    """Write one file for each set of a treebank, and copy the treebank's license and README.
+
+    The parts of a set (-train-a, -train-b) are joined.
+
+    treebank: Name of the treebank, for messages.
+    source: Folder of the treebank.
+    target: Folder to write to.
+    Returns the name and checksum of each part, by set.
+    Raises SystemExit if a set is missing.
+    """
+    parts = {}
+    for split in SPLITS:
+        paths = sorted(_own_files(source, f"*-ud-{split}*.conllu"), key=_natural_order)
+        if not paths:
+            names = ", ".join(sorted(path.name for path in source.glob("*.conllu"))) or "no .conllu file"
+            raise SystemExit(
+                f"{treebank} has no {split} set: expected *-ud-{split}.conllu, found {names}. "
+                "Choose a treebank that has all three sets, or give files by --vars.train_path and "
+                "--vars.dev_path, with another name as --vars.treebank; they need no test set."
+            )
+        _concatenate(paths, target / f"{split}.conllu")
+        parts[split] = [describe_file(path, path.name) for path in paths]
+    for pattern in DOCUMENTS:
+        for path in _own_files(source, pattern):
+            shutil.copyfile(path, target / path.name)
+    return parts
+
+
+def join_treebanks(names: Sequence[str], tag: str, folder: Path) -> None:
+    """Join the sets of several treebanks, and record their sources.
+
+    names: Names of the treebanks.
+    tag: Tag of their repositories.
+    folder: Folder with a folder for each treebank. It gets the joined sets.
+    """
+    for split in SPLITS:
+        _concatenate([folder / name / f"{split}.conllu" for name in names], folder / f"{split}.conllu")
+    treebanks = [read_source(folder / name) for name in names]
+    codes = list(dict.fromkeys(each["code"] for each in treebanks))
+    licenses = list(dict.fromkeys(each["license"] for each in treebanks))
+    write_source(
+        folder,
+        treebank=" and ".join(names),
+        tag=tag,
+        code=NEUTRAL if codes[1:] else codes[0],
+        license=" and ".join(licenses),
+        treebanks=treebanks,
+    )
+
+
+def hold_out_dev(folder: Path) -> None:
+    """Move the last tenth of the sentences of train.conllu, at least one, to dev.conllu."""
+    sentences = [*read_conllu(folder / "train.conllu")]
+    if len(sentences) < 2:
+        raise SystemExit(f"There are {len(sentences)} sentences by train_path. Expected two or more.")
+    edge = len(sentences) - max(1, len(sentences) // 10)
+    for split, part in (("train", sentences[:edge]), ("dev", sentences[edge:])):
+        (folder / f"{split}.conllu").write_text("".join(write_conllu(part)), encoding="utf8", newline="")
+
+
+def find_files(path: Path) -> list[Path]:
+    """Return the treebank files at a path, which is a file or a folder of files.
+
+    Raises SystemExit if there are none.
+    """
+    files = [path]
+    if path.is_dir():
+        files = sorted((p for p in path.iterdir() if p.suffix in TREEBANK_SUFFIXES), key=_natural_order)
+    if not files or not files[0].is_file() or files[0].suffix not in TREEBANK_SUFFIXES:
+        expected = ", ".join(TREEBANK_SUFFIXES)
+        raise SystemExit(
+            f"There is no treebank at {path}. Expected a file, or a folder of files: {expected}."
+        )
+    return files
+
+
+def convert_files(paths: Sequence[Path], target: Path) -> None:
+    """Join CoNLL-U and CoNLL-X files into one CoNLL-U file."""
+    with target.open("w", encoding="utf8", newline="") as output:
+        output.writelines(write_conllu(chain.from_iterable(map(read_conllu, paths))))
+
+
+def _own_files(folder: Path, pattern: str) -> Iterator[Path]:
+    """Yield the files of a folder. A link that leads out of the folder could give away any file: skip it."""
+    root = folder.resolve()
+    for path in folder.glob(pattern):
+        if path.is_file() and path.resolve().is_relative_to(root):
+            yield path
+
+
+def _natural_order(path: Path) -> list[tuple[int, str]]:
+    """Return a sort key that puts a file without parts first, and part 10 after part 9."""
+    return [
+        (int(piece or -1), "") if i % 2 else (0, piece)
+        for i, piece in enumerate(re.split(r"(\d+)", path.stem))
+    ]
+
+
+def _concatenate(paths: Sequence[Path], target: Path) -> None:
+    """Join files byte for byte, and separate them by an empty line."""
+    with target.open("wb") as output:
+        for path in paths:
+            content = path.read_bytes()
+            output.write(content)
+            ending = content[-4:].replace(b"\r", b"")
+            if path != paths[-1] and not ending.endswith(b"\n\n"):
+                output.write(b"\n" if ending.endswith(b"\n") else b"\n\n")
+
+
+# Records of the files
+
+
+def find_license(folder: Path) -> str:
+    """Return the license that a treebank's README (in its metadata) or LICENSE names, or "unknown"."""
+    for path in sorted(folder.glob("README*")):
+        match = re.search(r"^License:\s*(\S.*?)\s*$", path.read_text(encoding="utf8", errors="replace"), re.M)
+        if match:
+            return match[1]
+    for path in sorted(folder.glob("LICENSE*")):
+        match = CREATIVE_COMMONS.search(path.read_text(encoding="utf8", errors="replace"))
+        if match:
+            terms = match["terms"] or "-".join(TERMS[word] for word in match["words"].lower().split("-"))
+            return f"CC {terms.upper()} {match['version'] or match['number']}"
+    return "unknown"
+
+
+def describe_file(path: Path, name: str) -> dict[str, str]:
+    """Return a name and checksum for the source record."""
+    return {"file": name, "sha256": sha256_of(path)}
+
+
+def write_source(folder: Path, **source: Any) -> None:
+    """Record the source of a folder's files, with the date; ``read_source`` reads it."""
+    write_json(folder / SOURCE, {**source, "date": today()})
+
+
+def write_checksums(folder: Path, *, checksums: Path) -> None:
+    """Write the checksums of a folder's files, in the format of `sha256sum`."""
+    lines = [f"{digest}  {name}\n" for name, digest in _digests(folder).items()]
+    write_text(checksums, "".join(lines))
+
+
+def verify(folder: Path, *, checksums: Path) -> None:
+    """Compare the files of a folder with the checksums.
+
+    Raises SystemExit, which names the files that differ.
+    """
+    if not checksums.exists():
+        raise SystemExit(
+            f"There are no checksums for {folder}: expected {checksums}. "
+            "Remove the folder to download it again."
+        )
+    lines = checksums.read_text(encoding="utf8").splitlines()
+    expected = {}
+    for line in lines:
+        digest, name = line.split("  ", 1)
+        expected[name] = digest
+    actual = _digests(folder)
+    differ = sorted(name for name in {*expected, *actual} if expected.get(name) != actual.get(name))
+    if differ:
+        raise SystemExit(
+            f"SHA-256 differs from {checksums}: {', '.join(differ)}. Expected the files of the first "
+            f"download; remove {checksums.name} if the treebank was changed on purpose."
+        )
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    """Return the digest of each file except the source record."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != SOURCE)
+    return {path.relative_to(folder).as_posix(): sha256_of(path) for path in files}
