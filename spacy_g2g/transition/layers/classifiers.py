@@ -13,9 +13,9 @@ N_DIRECTIONS = 2
 class TransitionClassifiers(nn.Module):
     """Two networks with one hidden layer: Exist scores action types, Relation scores labels by direction.
 
-    Each network reads the vectors of some slots of the parser state, and its history. The hidden layer of a
-    concatenation is a sum over its slots. So ``project`` runs once for a word that is in many states. The
-    parts of Exist come before the parts of Relation.
+    Each network reads the vectors of some slots of the parser state, and its history. The hidden layer of
+    concatenated slots is a sum of one part for each slot, so ``project`` runs once for a word that is in many
+    states. The parts of Exist come before the parts of Relation.
 
     width: Width of the slots' vectors.
     n_actions: Number of action types.
@@ -75,7 +75,7 @@ class TransitionClassifiers(nn.Module):
         return self.exist(hidden[:, 0]).float(), labels.float()
 
     def resize(self, n_labels: int) -> None:
-        """Add labels behind the present ones, with zero weights."""
+        """Add labels after the existing ones, with zero weights."""
         relation = nn.Linear(self.hidden_width, N_DIRECTIONS * n_labels).to(self.relation.weight)
         with torch.no_grad():
             for new, old in zip(relation.parameters(), self.relation.parameters(), strict=True):

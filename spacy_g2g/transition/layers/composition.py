@@ -16,20 +16,20 @@ NO_RELATION = 0
 
 
 def relation_ids(labels: IntArray, is_right: BoolArray) -> IntArray:
-    """Number the relations of arcs by label and direction; labels of -1 have NO_RELATION."""
+    """Return a number for the label and direction of each arc; NO_RELATION for labels of -1."""
     return np.where(labels < 0, NO_RELATION, 1 + N_DIRECTIONS * labels + is_right)
 
 
 class Composition(nn.Module):
     """``C <- s tanh(W [head, dependent, relation] + b) + C``. Before training it leaves all words unchanged.
 
-    The papers have no factor s. But a word is composed at each step that it spends on the stack, and tanh
-    soon grows to 1, twenty times the elements of a checkpoint's word vectors: with s = 1, words on the stack
-    are lost after a step.
+    The papers have no factor s. But each step composes all words on the stack, and tanh soon grows to 1. That
+    is twenty times the elements of a checkpoint's word vectors, so with s = 1 the vectors of words on the
+    stack are lost after a step.
 
     width: Width of the vectors.
     n_labels: Number of arc labels. A relation is a label with the direction of its arc.
-    scale: The factor s, of the size of the elements of word vectors.
+    scale: The factor s, about as large as an element of a word vector.
     """
 
     scale: Tensor
@@ -43,7 +43,7 @@ class Composition(nn.Module):
         nn.init.normal_(self.no_dependent, std=0.02)
         nn.init.zeros_(self.linear.weight)
         nn.init.zeros_(self.linear.bias)
-        # It is saved, so that weights that were learned without it are refused.
+        # Saved with the weights, so that loading refuses weights that were learned without it.
         self.register_buffer("scale", torch.tensor(scale))
 
     def parts(self) -> tuple[Tensor, Tensor]:
@@ -64,7 +64,7 @@ class Composition(nn.Module):
     ) -> Tensor:
         """Compose words with their new dependents.
 
-        Few words have one, so W is applied to heads, and to dependents with their relations, apart.
+        Few words have one, so W is applied to heads and to dependents separately.
 
         parts: From ``parts``.
         heads: float [n, width].
@@ -83,5 +83,5 @@ class Composition(nn.Module):
         )
 
     def resize(self, n_labels: int) -> None:
-        """Add labels behind the present ones."""
+        """Add labels after the existing ones."""
         self.relations = extend_table(self.relations, 1 + N_DIRECTIONS * n_labels)

@@ -2,7 +2,7 @@
 
 Fernandez Astudillo, Ballesteros, Naseem, Blodgett & Florian 2020, "Transition-based Parsing with
 Stack-Transformers", section 3.1. The decoder knows sources (mostly words) and their positions in the state
-of each step. It knows nothing of any transition system.
+of each step. It does not depend on any transition system.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from .state_attention import (
     sinusoids,
 )
 
-#: Number of steps that a cache has room for at first.
-BEGIN_STEPS = 16
+#: Number of steps that a new cache has room for.
+INITIAL_STEPS = 16
 
 
 class Cache:
     """Memory of step-by-step decoding, for some sentences and their hypotheses.
 
     Keys and values of past steps stay where they were written. Each hypothesis knows the slots of its own
-    past, so that a beam that changes its mind copies nothing.
+    past, so nothing is copied when hypotheses are dropped or repeated.
 
     memories: Keys and values of the sources, for each layer.
     mask: bool [batch, sources], True for real sources; None if all are.
-    n_slots: Largest number of hypotheses of a sentence.
+    n_slots: Maximum number of hypotheses for a sentence.
     """
 
     def __init__(self, memories: list[Memory], mask: Tensor | None, n_slots: int) -> None:
@@ -60,7 +60,7 @@ class Cache:
         """Make room for a step. Returns the ancestors of each hypothesis; see ``StepAttention.step``."""
         batch, n, width = x.shape
         if not self.pasts:
-            shape = batch, BEGIN_STEPS, self.n_slots, 2 * width
+            shape = batch, INITIAL_STEPS, self.n_slots, 2 * width
             dtype = self.memories[0].keys.dtype
             self.pasts = [x.new_zeros(shape, dtype=dtype) for _ in self.memories]
         elif self.n_steps == self.pasts[0].shape[1]:
@@ -73,13 +73,13 @@ class Cache:
         return is_own.flatten(2)[:, None]
 
     def take(self, parents: LongTensor) -> None:
-        """Go on with these hypotheses of each sentence, int [batch, hypotheses], which may repeat."""
+        """Continue with these hypotheses of each sentence, int [batch, hypotheses], which may repeat."""
         if self.n_slots > 1:
             index = parents[..., None].expand(*parents.shape, self.slots.shape[2])
             self.slots = self.slots.gather(1, index)
 
     def keep(self, sentences: LongTensor) -> None:
-        """Go on with these sentences alone, int [sentences]."""
+        """Continue with only these sentences, int [sentences]."""
         self.memories = [
             Memory(memory.keys[sentences], memory.values[sentences], memory.position_keys)
             for memory in self.memories
@@ -94,7 +94,7 @@ class DecoderConfig:
     """Sizes and settings of a decoder.
 
     width: Width of the vectors.
-    n_heads: Attention heads of each layer; their number divides the width.
+    n_heads: Number of attention heads in each layer; it divides the width.
     hidden_width: Width of the feed-forward networks.
     n_layers: Number of layers.
     views: Views of the first heads of cross-attention in every layer. The other heads are free.
@@ -126,10 +126,10 @@ class DecoderLayer(nn.Module):
         self.dropout = Dropout(config.dropout)
 
     def forward(self, x: Tensor, attended: Tensor, memory: Memory, seen: VisibleMask) -> Tensor:
-        """Compute what follows attention to past steps, [batch, steps, width].
+        """Compute the layer after its attention to past steps, [batch, steps, width].
 
         x: float [batch, steps, width].
-        attended: What ``steps`` gives for x.
+        attended: Output of ``steps`` for x.
         """
         x = self.steps_norm(x + self.dropout(attended))
         x = self.state_norm(x + self.dropout(self.state(x, memory, seen)))
@@ -142,7 +142,7 @@ class StateDecoder(nn.Module):
     def __init__(self, n_actions: int, config: DecoderConfig) -> None:
         super().__init__()
         self.config = config
-        # Row 0 stands before the first action.
+        # Row 0 stands for the missing action before the first one.
         self.actions = nn.Embedding(1 + n_actions, config.width)
         nn.init.normal_(self.actions.weight, std=config.width**-0.5)
         self.dropout = Dropout(config.dropout)
@@ -191,7 +191,7 @@ class StateDecoder(nn.Module):
         return x
 
     def resize(self, n_actions: int) -> None:
-        """Add actions behind the present ones."""
+        """Add actions after the existing ones."""
         self.actions = extend_table(self.actions, 1 + n_actions)
 
     def _embed(self, previous: LongTensor, numbers: Tensor) -> Tensor:
@@ -201,16 +201,16 @@ class StateDecoder(nn.Module):
         return embedded
 
     def _look(self, mask: Tensor | None, positions: Positions) -> VisibleMask:
-        """Find what each head sees, which is the same in all layers."""
+        """Find the sources that each head sees. All layers share them."""
         everything = None if mask is None else mask[:, None, None, :]
         if not self.config.views:
             return VisibleMask(everything, None, None)
         viewed = [getattr(positions, view.removesuffix(TOP2)) for view in self.config.views]
-        is_there = [
+        in_view = [
             (p >= 0) & (p < 2) if view.endswith(TOP2) else p >= 0
             for view, p in zip(self.config.views, viewed, strict=True)
         ]
-        tied = torch.stack(is_there, dim=1)
+        tied = torch.stack(in_view, dim=1)
         has_any = tied.any(-1, keepdim=True)
         n_free = self.config.n_heads - len(self.config.views)
         batch, _, n_steps, n = tied.shape

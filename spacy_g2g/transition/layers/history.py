@@ -46,6 +46,6 @@ class History(nn.Module):
             return self.lstm(x.float(), state)  # type: ignore[no-any-return]
 
     def resize(self, n_labels: int) -> None:
-        """Add labels behind the present ones."""
+        """Add labels after the existing ones."""
         if self.labels is not None:
             self.labels = extend_table(self.labels, n_labels + 1)

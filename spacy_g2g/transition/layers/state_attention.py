@@ -18,7 +18,7 @@ from torch import Tensor, nn
 #: What a head of cross-attention can be tied to: a part of the state, or the two items at its top.
 StateHead = Literal["stack", "stack_top2", "buffer", "buffer_top2"]
 TOP2 = "_top2"
-#: Number of positions in a part of the state that have vectors of their own. Deeper positions share the last.
+#: Number of positions in a part of the state with their own vectors. Deeper positions share the last vector.
 N_POSITIONS = 512
 #: First row of the sinusoids for each part of the state.
 FIRST_ROWS = {"buffer": 0, "stack": N_POSITIONS}
@@ -27,8 +27,8 @@ FIRST_ROWS = {"buffer": 0, "stack": N_POSITIONS}
 class Positions(NamedTuple):
     """Positions of sources in the states of some steps, int [batch, steps, sources] each.
 
-    stack: 0 at the top of the stack, growing inwards; -1 for sources that are not there, padding included.
-    buffer: 0 at the front of the buffer, likewise.
+    stack: Distance from the top of the stack; -1 for sources that are not on the stack, and for padding.
+    buffer: Distance from the front of the buffer; -1 for sources that are not in it, and for padding.
     """
 
     stack: Tensor
@@ -50,8 +50,8 @@ class Memory(NamedTuple):
 class VisibleMask(NamedTuple):
     """Sources that the heads of cross-attention see at some steps.
 
-    visible: bool [batch, heads or 1, steps or 1, sources]. Rows with nothing visible are opened up here and
-        zeroed by ``has_any``. None means no mask.
+    visible: bool [batch, heads or 1, steps or 1, sources]; None for no mask. A row of a head that sees
+        nothing is all True here, and ``has_any`` zeroes its output.
     has_any: [batch, heads, steps, 1], 0 for rows with nothing visible; None if no head is tied.
     positions: int [batch, tied heads, steps, sources], with -1 replaced by 0; None without position vectors.
     """
@@ -109,7 +109,7 @@ class StateAttention(nn.Module):
         return attended
 
     def _position_terms(self, q: Tensor, position_keys: Tensor, positions: Tensor) -> Tensor:
-        """Compute what positions add to the scores, [batch, heads, steps, sources]; 0 for free heads."""
+        """Compute the scores of positions, [batch, heads, steps, sources]; 0 for free heads."""
         n_tied = len(position_keys)
         position_scores = q[:, :n_tied] @ position_keys.transpose(1, 2) * self.head_width**-0.5
         terms = position_scores.gather(3, positions)

@@ -26,17 +26,17 @@ from ..parsing.arc_standard import NO_ACTION
 from ..parsing.search import AnyMachines, Beam, Choices, SearchResult, Sequences
 from .settings import ActionSettings
 
-#: Number of hypotheses that are decoded together, by device.
+#: Maximum number of hypotheses that are decoded together, by device.
 MAX_HYPOTHESES = {"cpu": 512, "cuda": 4096}
 #: Finished sentences leave the batch once their share is larger than this.
-FINISHED_SHARE = 0.25
+MAX_FINISHED_SHARE = 0.25
 
 
 class ActionTransformer(nn.Module):
     """Scores the actions of sentences whose words come as vectors.
 
-    A linear layer without bias maps the words' vectors to the width of the model. Words get no positions,
-    since their vectors already know them.
+    A linear layer without bias maps the words' vectors to the width of the model. It adds no positions, since
+    the vectors already contain them.
 
     input_width: Width of the words' vectors.
     n_actions: Number of actions.
@@ -104,9 +104,9 @@ class ActionTransformer(nn.Module):
         return x
 
     def resize(self, sources: IntArray) -> None:
-        """Add actions behind the present ones. Each begins as the mean of some present actions.
+        """Add actions after the existing ones. Each starts as the mean of some existing actions.
 
-        sources: bool [added actions, actions], the actions that each added action begins as the mean of.
+        sources: bool [added actions, actions], the existing actions that each added action averages.
         """
         weight = self.output.weight.data
         means = torch.from_numpy(sources / sources.sum(1, keepdims=True)).to(weight)
@@ -118,7 +118,7 @@ class ActionTransformer(nn.Module):
     # Training
 
     def score(self, memory: Tensor, mask: Tensor | None, sequences: Sequences) -> Tensor:
-        """Score the actions at all steps but padding, sentence by sentence.
+        """Score the actions at all steps, sentence by sentence and without padding.
 
         memory: float [sentences, words, width], from ``encode``.
         mask: bool [sentences, words], as in ``encode``.
@@ -131,7 +131,7 @@ class ActionTransformer(nn.Module):
         to = self._to_device
         positions = Positions(to(sequences.stack), to(sequences.buffer))
         hidden = self.decoder(to(previous), memory, mask, positions)
-        # Numbers and not a mask, whose size the host would have to ask the device for.
+        # With a mask instead of numbers, the host would have to wait for the device to count it.
         steps = to(np.flatnonzero(actions != NO_ACTION))
         scores: Tensor = self.output(hidden.flatten(0, 1)[steps])
         return scores.float()
@@ -157,7 +157,7 @@ class ActionTransformer(nn.Module):
         machines: AnyMachines,
         length_penalty: float = 0.0,
     ) -> SearchResult[AnyMachines]:
-        """Find the best sequence of actions of each sentence, by a beam over all sentences together.
+        """Find the best sequence of actions of each sentence, with one beam over all sentences.
 
         memory: float [sentences, words, width], as in ``score``.
         mask: bool [sentences, words], as in ``score``.
@@ -184,12 +184,12 @@ class ActionTransformer(nn.Module):
         return beam.best()
 
     def _drop_finished(self, live: IntArray, is_done: BoolArray, cache: Cache) -> IntArray:
-        """Compute no further steps of finished sentences once they are many. Returns the live sentences."""
-        going = np.flatnonzero(~is_done[live])
-        if len(going) > (1 - FINISHED_SHARE) * len(live):
+        """Drop finished sentences once there are many. Returns the sentences that are still decoded."""
+        unfinished = np.flatnonzero(~is_done[live])
+        if len(unfinished) > (1 - MAX_FINISHED_SHARE) * len(live):
             return live
-        cache.keep(self._to_device(going))
-        return live[going]
+        cache.keep(self._to_device(unfinished))
+        return live[unfinished]
 
     def _choices(self, hidden: Tensor, valid: BoolArray) -> Choices:
         """Score the best actions in some states.
@@ -209,12 +209,12 @@ class ActionTransformer(nn.Module):
         if self.groups is not None:
             group_sums = torch.zeros_like(log_probs).index_add_(1, self.groups, log_probs.exp())
             group_probs = group_sums.gather(1, self.groups[ids])
-        # One transfer for all: ids are small enough for a float.
+        # One transfer for all three. A float can hold the ids exactly.
         table = torch.cat([best, ids.to(best.dtype), group_probs], 1).cpu().numpy()
-        log_probs_, ids_, groups = np.split(table, 3, axis=1)
-        # Both probabilities may be too small for a float.
-        shares = np.minimum(np.exp(log_probs_) / np.maximum(groups, np.finfo(groups.dtype).tiny), 1.0)
-        return Choices(ids_.astype(np.int64), log_probs_, np.stack([groups, shares], axis=-1))
+        best_log_probs, best_ids, groups = np.split(table, 3, axis=1)
+        # Both probabilities may underflow to 0.
+        shares = np.minimum(np.exp(best_log_probs) / np.maximum(groups, np.finfo(groups.dtype).tiny), 1.0)
+        return Choices(best_ids.astype(np.int64), best_log_probs, np.stack([groups, shares], axis=-1))
 
     def _to_device(self, array: npt.NDArray[Any]) -> Any:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.output.weight.device, non_blocking=True)

@@ -14,13 +14,13 @@ from ...models.settings import WordSettings
 from .action_decoder import ActionTransformer
 from .settings import ActionSettings
 
-#: Number of words whose vectors are kept while a parser with a frozen encoder is trained: 1.5 kB each at
-#: width 384.
-MAX_KEPT_WORDS = 1_000_000
+#: Maximum number of words whose vectors are cached while a parser with a frozen encoder is trained. A vector
+#: of width 384 takes 1.5 kB.
+MAX_CACHED_WORDS = 1_000_000
 
 
 class ActionNetwork(Network[Batch]):
-    """A parser by actions: vectors of words, mostly from a frozen encoder, and an ``ActionTransformer``.
+    """Network that predicts actions: word vectors, mostly of a frozen encoder, and an ``ActionTransformer``.
 
     ROOT has a vector of its own before the words' vectors. The encoder does not read ROOT.
 
@@ -42,8 +42,8 @@ class ActionNetwork(Network[Batch]):
         if self.is_frozen:
             self.encoder.requires_grad_(False)
         self.parser = ActionTransformer(spec.width, n_actions, settings, groups)
-        self._kept: dict[bytes, Tensor] = {}
-        self._n_kept = 0
+        self._cache: dict[bytes, Tensor] = {}
+        self._n_cached = 0
 
     def train(self, mode: bool = True) -> ActionNetwork:
         """Switch training mode on or off. A frozen encoder never has dropout."""
@@ -68,27 +68,27 @@ class ActionNetwork(Network[Batch]):
             words = self.encode(batch)[:, 1:]
         else:
             with torch.no_grad():
-                words = self._kept_words(batch) if self.training else self.encode(batch)[:, 1:]
+                words = self._cached_words(batch) if self.training else self.encode(batch)[:, 1:]
         return torch.cat([self.root.to(words.dtype).expand(len(words), 1, -1), words], 1)
 
-    def _kept_words(self, batch: PieceBatch) -> Tensor:
-        """Return the vectors of words. Vectors of sentences seen before are kept."""
+    def _cached_words(self, batch: PieceBatch) -> Tensor:
+        """Return the vectors of words. Each sentence is encoded only once while the cache has room."""
         keys = _sentence_keys(batch)
-        new = np.array([i for i, key in enumerate(keys) if key not in self._kept], dtype=np.int64)
-        vectors_of = [self._kept.get(key) for key in keys]
+        new = np.array([i for i, key in enumerate(keys) if key not in self._cache], dtype=np.int64)
+        vectors_of = [self._cache.get(key) for key in keys]
         if len(new):
             vectors = self.encode(batch.take(new))[:, 1:].cpu()
             for i, sentence_vectors in zip(new.tolist(), vectors, strict=True):
                 words = vectors_of[i] = sentence_vectors[: batch.n_words[i]]
-                if self._n_kept + len(words) <= MAX_KEPT_WORDS:
-                    self._kept[keys[i]] = words.clone()
-                    self._n_kept += len(words)
+                if self._n_cached + len(words) <= MAX_CACHED_WORDS:
+                    self._cache[keys[i]] = words.clone()
+                    self._n_cached += len(words)
         padded = pad_sequence([words for words in vectors_of if words is not None], batch_first=True)
         return padded.to(self.device, non_blocking=True)
 
 
 def _sentence_keys(batch: PieceBatch) -> list[bytes]:
-    """Return keys of the kept word vectors: the pieces of each sentence and their words."""
+    """Return the cache key of each sentence: its pieces, and the word of each piece."""
     keys = [b""] * len(batch.n_words)
     for row, (sentence, length) in enumerate(
         zip(batch.sentence_of.tolist(), batch.lengths.tolist(), strict=True)

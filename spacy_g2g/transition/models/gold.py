@@ -17,8 +17,8 @@ from ..parsing.oracle_states import Step, oracle_steps
 def are_learnable(gold: Sequence[Arcs], *, swap: bool, needs_labels: bool) -> BoolArray:
     """Return which gold trees the oracle can build, bool [trees].
 
-    They are complete, and without SWAP projective. With ``needs_labels``, each arc but that of the root has a
-    label.
+    Such trees are complete and, without SWAP, projective. With ``needs_labels``, each arc except the root's
+    has a label.
     """
     heads, labels = pad_trees(gold, max((len(tree.heads) for tree in gold), default=0))
     lengths = np.array([len(tree.heads) for tree in gold], dtype=np.int64)
@@ -29,7 +29,7 @@ def are_learnable(gold: Sequence[Arcs], *, swap: bool, needs_labels: bool) -> Bo
 
 
 def gold_steps(gold: Sequence[Arcs], n_words: IntArray, *, swap: bool) -> list[Step]:
-    """Return the steps of the oracle that build gold trees, which can be learned.
+    """Return the oracle's steps for gold trees that ``are_learnable``.
 
     n_words: Number of words of each sentence, int [sentences].
     """

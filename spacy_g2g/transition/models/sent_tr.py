@@ -129,7 +129,7 @@ class SentTr(TransitionNetwork):
         keys, first, owners = np.unique(
             np.stack([samples.sentences, versions]), axis=1, return_index=True, return_inverse=True
         )
-        # The first state of a pass has the tree that is encoded.
+        # Each pass encodes the tree of its first state.
         table = self.project(with_trees(batch.take(keys[0]), states.take(first)))
         return self.score_slots(table, owners.reshape(-1), slots=samples.step.slots)
 
@@ -154,7 +154,7 @@ class _SentenceReader(Reader):
 
 
 class _TreeReader(Reader):
-    """Encodes a sentence with its partial tree, again whenever the tree has ``refresh_every`` more arcs."""
+    """Encodes a sentence with its partial tree, and again after every ``refresh_every`` new arcs."""
 
     def __init__(self, network: SentTr, batch: PieceBatch) -> None:
         self.network = network
@@ -165,10 +165,10 @@ class _TreeReader(Reader):
 
     def score(self, states: States, rows: IntArray, *, slots: IntArray) -> tuple[Tensor, Tensor]:
         n_arcs = states.n_arcs
-        old = rows[n_arcs[rows] - self.n_encoded[rows] >= self.network.refresh_every]
-        if len(old):
-            self._encode(states, old)
-            self.n_encoded[old] = n_arcs[old]
+        outdated = rows[n_arcs[rows] - self.n_encoded[rows] >= self.network.refresh_every]
+        if len(outdated):
+            self._encode(states, outdated)
+            self.n_encoded[outdated] = n_arcs[outdated]
         return self.network.score_slots(self.table, rows, slots=slots)
 
     def _encode(self, states: States, rows: IntArray) -> None:

@@ -51,8 +51,9 @@ class TransitionSettings(BeamSettings, SwapSettings, TagSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class ActionSettings(BeamSettings, VectorSettings):
-    """Settings of stack-Transformers, whose other weights learn at a quarter of the usual rate."""
+    """Settings of stack-Transformers."""
 
+    #: The other weights learn at a quarter of the usual rate, so the encoder's multiple of it is larger.
     factor_at_384 = 4 * Settings.factor_at_384
 
     state_heads: list[StateHead] = setting(

@@ -68,7 +68,7 @@ class StackTransformer(ActionNetwork):
         """Make room for added labels."""
         old = self.actions
         self.actions = ArcActions(n_labels, swap=old.swap, n_shifts=old.n_shifts)
-        # A new label begins as the mean of the other labels, so it scores below the best of them.
+        # A new label starts as the mean of the other labels, so it scores below the best of them.
         same_kind = (np.arange(len(old)) >= old.first_arc) & (
             self.actions.types[len(old) :, None] == old.types
         )
@@ -77,11 +77,11 @@ class StackTransformer(ActionNetwork):
 
     @classmethod
     def can_learn(cls, settings: StackTransformerSettings, gold: Sequence[Arcs]) -> BoolArray:
-        """Find the gold trees that the oracle can build: complete, labeled, and without SWAP projective."""
+        """Find the gold trees that the oracle can build: complete, labeled and, without SWAP, projective."""
         return gold_trees.are_learnable(gold, swap=settings.swap, needs_labels=True)
 
     def shifts(self, batch: Batch) -> IntArray:
-        """Return the number of each word among the words that SHIFT names, int [sentences, words + 1].
+        """Return the number of each word among the frequent words, int [sentences, words + 1].
 
         ROOT, padding and other words have 0.
         """

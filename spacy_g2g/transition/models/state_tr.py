@@ -43,7 +43,7 @@ from .transitions import Reader, TransitionNetwork
 Output = Literal["tokens", "cls"]
 HistoryInput = Literal["actions", "labels"]
 N_HISTORY_LAYERS = 2
-#: Number of positions of sampled states that are encoded together in training, about, by device.
+#: Approximate maximum number of positions that are encoded together in training, by device.
 MAX_POSITIONS = {"cpu": 2048, "cuda": 32768}
 
 
@@ -112,7 +112,7 @@ class StateTr(TransitionNetwork):
         width, std = spec.own_encoder.embedding_width, spec.own_encoder.initializer_range
         self.empty = nn.Parameter(torch.empty(spec.width))
         nn.init.normal_(self.empty, std=std)
-        # A checkpoint's two segments stand for the stack and the rest. Differences are learned.
+        # A checkpoint has two segments: one for the stack, one for the rest. Differences are learned.
         self.has_segments = spec.own_encoder.n_segments > 1
         self.segments = nn.Embedding(N_SEGMENTS, width)
         nn.init.normal_(self.segments.weight, std=0.0 if self.has_segments else std)
@@ -134,8 +134,8 @@ class StateTr(TransitionNetwork):
     def coverages(self, batch: PieceBatch) -> list[Coverage]:
         """Return how each sentence was fitted into the encoder.
 
-        A sentence is read in parts if its states have more words than the encoder has positions. It counts as
-        shortened only if words are means of pieces and some pieces were cut.
+        "nearest_words" is for sentences whose states can have more words than the encoder has positions.
+        Other sentences are "truncated" only if words are means of pieces and some pieces were cut.
         """
         n_longest = batch.n_words + 1 + n_special(with_deleted=self.graph_input)
         is_long = n_longest > self.encoder.config.n_positions
@@ -157,7 +157,7 @@ class StateTr(TransitionNetwork):
         is_mean = self.pooling == "mean"
         frame = self.tensor(batch.piece_ids[0, [batch.lengths[0] - 1, 0]])
         read = piece_ids if is_mean else piece_ids.flatten()[index]
-        # All in one call: on a GPU, and in the first update, each has a gradient of the size of the table.
+        # One call for all: on a GPU, and in the first update, each call has a gradient as large as the table.
         vectors = self.encoder.embeddings.look_up(torch.cat([read, frame.expand(len(read), -1)], 1))
         vectors, frame = vectors[:, :-2], vectors[: len(index), -2:]
         if is_mean:
@@ -208,7 +208,7 @@ class StateTr(TransitionNetwork):
             read = self._encode(words, numbers, states, state_input, np.maximum(places, 0))
             read = torch.where(is_empty, self.empty.to(read.dtype), read)
         parts = self.classifiers.project(read)
-        # A list as an index would be sent to the device at each call.
+        # Indexing with a list would send it to the device in each call.
         picked = torch.stack([parts[:, slot, i] for i, slot in enumerate(self.classifiers.slots)], 1)
         exist, relation = self.classifiers(picked, history)
         return exist, relation
@@ -242,11 +242,11 @@ class StateTr(TransitionNetwork):
     def _label_rows(self, states: States, state_input: StateInput) -> IntArray:
         """Find the label embedding of each position, int [states, positions]: only deleted words have one."""
         rows = np.zeros_like(state_input.words)
-        states_, places = np.nonzero(state_input.segments == DELETED)
-        words = state_input.words[states_, places]
+        state_rows, places = np.nonzero(state_input.segments == DELETED)
+        words = state_input.words[state_rows, places]
         is_word = words > 0
-        labels = states.labels[states_[is_word], words[is_word] - 1]
-        rows[states_[is_word], places[is_word]] = to_label_rows(labels)
+        labels = states.labels[state_rows[is_word], words[is_word] - 1]
+        rows[state_rows[is_word], places[is_word]] = to_label_rows(labels)
         return rows
 
     # Training and decoding
@@ -254,10 +254,10 @@ class StateTr(TransitionNetwork):
     def score_samples(
         self, batch: PieceBatch, samples: Samples, steps: Sequence[Step]
     ) -> tuple[Tensor, Tensor]:
-        """Score sampled states, those of similar lengths together."""
+        """Score sampled states. States of similar lengths are encoded together."""
         history = None
         if self.history is not None:
-            history = self._history_of(steps)[self.tensor(samples.sentences), self.tensor(samples.numbers)]
+            history = self._histories(steps)[self.tensor(samples.sentences), self.tensor(samples.numbers)]
         words, numbers = self._compose_all(self.embed_words(batch), samples, steps)
         states, slots, *_ = samples.step
         scores, parts = [], self._split(states)
@@ -276,7 +276,7 @@ class StateTr(TransitionNetwork):
         n_parts = -(-int(lengths.sum()) // MAX_POSITIONS.get(self.device.type, MAX_POSITIONS["cpu"]))
         return np.array_split(np.argsort(lengths, kind="stable"), n_parts)
 
-    def _history_of(self, steps: Sequence[Step]) -> Tensor:
+    def _histories(self, steps: Sequence[Step]) -> Tensor:
         """Read the history before each step of the oracle, float [sentences, steps, history_width]."""
         assert self.history is not None
         actions = np.stack([step.actions for step in steps], axis=1)
@@ -296,8 +296,8 @@ class StateTr(TransitionNetwork):
         for i, step in enumerate(steps[1:], start=1):
             heads, dependents, relations, arcs = _compositions(step.states, steps[i - 1], words.shape[1])
             read = numbers.ravel()[np.concatenate([heads, dependents])]
-            # A gradient has the size of what is read. So words are read from the step before, and only those
-            # that are new on the stack from the input, or after SWAP from any step.
+            # A gradient is as large as the tensor that is read. So read words from the previous step, and
+            # only words that are new on the stack from the input, or after SWAP from any step.
             is_old = read < first
             old = read[is_old]
             origin = vectors[0] if (old < len(vectors[0])).all() else torch.cat(vectors)
@@ -377,6 +377,6 @@ def _tree_edges(states: States, state_input: StateInput) -> IntArray:
     rows, words = np.nonzero(states.deleted())
     heads = state_input.word_positions[rows, states.heads[rows, words]]
     places = state_input.word_positions[rows, words + 1]
-    is_there = (heads >= 0) & (places >= 0)
-    rows, heads, places = rows[is_there], heads[is_there], places[is_there]
+    in_input = (heads >= 0) & (places >= 0)
+    rows, heads, places = rows[in_input], heads[in_input], places[in_input]
     return both_directions(row=rows, head=heads, dependent=places, relations=unlabeled(rows))

@@ -48,7 +48,7 @@ class Reader(ABC):
 
     @abstractmethod
     def take(self, order: IntArray) -> None:
-        """Go on with the hypotheses in these rows, which may repeat."""
+        """Continue with the hypotheses in these rows, which may repeat."""
 
     def advance(self, states: States, step: Step) -> None:  # noqa: B027
         """Follow a step that led to these states."""
@@ -112,7 +112,7 @@ class TransitionNetwork(Network[PieceBatch]):
 
     @classmethod
     def can_learn(cls, settings: TransitionSettings, gold: Sequence[Arcs]) -> BoolArray:
-        """Find the gold trees that the oracle can build: complete trees, and without SWAP projective ones."""
+        """Find the gold trees that the oracle can build: complete and, without SWAP, projective."""
         return gold_trees.are_learnable(gold, swap=settings.swap, needs_labels=False)
 
     @property
@@ -125,7 +125,7 @@ class TransitionNetwork(Network[PieceBatch]):
     def loss(self, batch: PieceBatch, gold: Sequence[Arcs]) -> Tensor:
         """Sum the cross-entropy of the oracle's actions and labels over states.
 
-        With ``states_per_sentence`` the expected value is the loss of all states.
+        With ``states_per_sentence``, the expected value is the loss over all states.
         """
         steps = gold_trees.gold_steps(gold, batch.n_words, swap=self.settings.swap)
         return self.loss_of_samples(batch, steps, self.sample(np.stack([step.actions for step in steps], 1)))
@@ -163,8 +163,8 @@ class TransitionNetwork(Network[PieceBatch]):
     def parse(self, batch: PieceBatch) -> list[Parse]:
         """Return the tree of the best hypothesis of each sentence.
 
-        Hypotheses compete by the sum of their actions' log-probabilities. Each arc has its best label,
-        whatever the beam. The probability of a head is the probability of the action that made the arc.
+        Hypotheses compete by the sum of their actions' log-probabilities. Each arc has its best label, and
+        the beam keeps no other labels. The probability of a head is that of the action that made the arc.
         """
         beam = Beam(ArcMachines(self.actions, States.begin(batch.n_words)), self.settings.beam_width)
         reader = self.read(batch)
@@ -188,7 +188,7 @@ class TransitionNetwork(Network[PieceBatch]):
         types = exist.masked_fill(~self.tensor(valid), -torch.inf).log_softmax(-1)
         label_log_probs = relation.log_softmax(1)
         best = label_log_probs.max(1)
-        # One transfer for all: label ids are small enough for a float.
+        # One transfer for all three. A float can hold the label ids exactly.
         table = torch.cat([types, best.indices.to(types.dtype), best.values.exp()], 1).cpu().numpy()
         log_probs, best_labels, best_probs = np.split(table, [N_ACTIONS, N_ACTIONS + 2], axis=1)
         labels, label_probs = np.full(log_probs.shape, -1), np.ones_like(log_probs)

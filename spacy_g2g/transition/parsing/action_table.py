@@ -16,7 +16,7 @@ class ArcActions:
     """Numbered actions of the arc-standard system with labels.
 
     Their order is: SHIFT, SHIFT of each frequent word, SWAP, RIGHT-ARC from ROOT, and LEFT-ARC and RIGHT-ARC
-    for each other label. Labels that are added later therefore come last.
+    for each other label. So labels that are added later come last.
 
     n_labels: Number of labels, including the root label (0).
     swap: Whether SWAP is ever valid.
@@ -111,7 +111,7 @@ class ArcMachines(ActionMachines):
         apply(self.states, types, labels)
 
     def take(self, order: IntArray) -> ArcMachines:
-        """Return copies of the states in these rows, which may occur more than once."""
+        """Return copies of the states in these rows, which may repeat."""
         taken = ArcMachines(self.actions, self.states.take(order), self.shifts[order])
         taken.probs = self.probs[order]
         return taken

@@ -34,7 +34,7 @@ def oracle_actions(heads: IntArray, *, n_words: IntArray, swap: bool = True) -> 
 
 
 def can_learn(heads: IntArray, *, n_words: IntArray, swap: bool) -> BoolArray:
-    """Return whether there are actions that build the tree of each sentence.
+    """Return whether actions can build the tree of each sentence.
 
     heads: Head of each word, -1 if unknown; int [sentences, words]; padding is ignored.
     n_words: Number of words of each sentence, int [sentences].
@@ -61,7 +61,7 @@ class _StaticOracle:
         copied = heads[:, : len(numbers) - 1]
         self.heads[:, 1 : copied.shape[1] + 1] = copied
         self.heads[(numbers == 0) | (numbers > n_words[:, None])] = NO_HEAD
-        # While each word is in its place in the sentence, nothing is swapped.
+        # While words are in the order of the sentence, nothing is swapped.
         self.order = np.tile(numbers, (len(n_words), 1))
         self.components = self.order
         built = States.begin(n_words)
@@ -107,7 +107,7 @@ class _StaticOracle:
 def _components(built: States) -> IntArray:
     """Return the top word of each word's maximal projective component, int [sentences, words + 1] with ROOT.
 
-    built: States after as many actions without SWAP as there are. Each component is a subtree built by them.
+    built: States after all actions that are possible without SWAP. These actions built the components.
     """
     numbers = np.arange(1, built.heads.shape[1] + 1)
     above = np.zeros((len(built.heads), len(numbers) + 1), dtype=np.int64)

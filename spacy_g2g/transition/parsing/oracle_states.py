@@ -1,4 +1,4 @@
-"""States on the way of an oracle's actions, and samples of these states to learn from."""
+"""The states that an oracle's actions lead through, and samples of them to learn from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .state import S1, S2, States
 
 
 class Step(NamedTuple):
-    """The next action of each of some parsers.
+    """The next action of several parsers.
 
     states: States before the action. Their owner may change them afterwards.
     slots: Words in s2, s1 and b1; int [parsers, 3].

@@ -20,7 +20,7 @@ NO_CHOICE = -1
 
 
 class ActionMachines(ABC):
-    """State machines of hypotheses, which advance together.
+    """The state machines of hypotheses. They advance together.
 
     Each machine is a row, and the rows of a sentence are side by side. Every sequence of valid actions must
     end, and every machine that is not final must have a valid action.
@@ -92,7 +92,7 @@ class Beam(Generic[AnyMachines]):
     actions.
 
     machines: One machine for each sentence, before its first action.
-    max_width: Greatest number of hypotheses of a sentence.
+    max_width: Maximum number of hypotheses for a sentence.
     length_penalty: Exponent of the number of actions; 0 for the plain sum.
     """
 
@@ -112,7 +112,10 @@ class Beam(Generic[AnyMachines]):
         return int(self.totals.shape[1])
 
     def _update_done(self) -> None:
-        """Find the sentences that are done: their best hypothesis is final, and totals never rise."""
+        """Find the sentences that are done.
+
+        All their hypotheses are final. Without a length penalty, the best one is enough: totals never rise.
+        """
         self._is_final = self.machines.is_final.reshape(self.totals.shape)
         self.is_done: BoolArray = (self._is_final | (self.totals == -np.inf)).all(axis=1)
         if not self.length_penalty:
@@ -153,7 +156,7 @@ class Beam(Generic[AnyMachines]):
         is_possible = chosen != NO_CHOICE
         index = np.arange(n)[:, None], parents, np.maximum(chosen, 0)
         order = np.arange(n)[:, None] * width + parents
-        actions, probs = _chosen(rows, choices, order, np.where(is_possible, chosen, n_choices), n * width)
+        actions, probs = _look_up(rows, choices, order, np.where(is_possible, chosen, n_choices), n * width)
         self.totals = np.where(is_possible, totals[index], -np.inf)
         self.lengths = lengths[index]
         if self.max_width > 1:
@@ -181,7 +184,7 @@ class SearchResult(Generic[AnyMachines]):
     totals: DoubleArray
 
 
-def _chosen(
+def _look_up(
     rows: IntArray, choices: Choices, order: IntArray, chosen: IntArray, n_machines: int
 ) -> tuple[IntArray, FloatArray]:
     """Return the chosen actions, int [sentences, max_width], and their probabilities."""
@@ -199,7 +202,7 @@ def select(keys: DoubleArray, width: int) -> tuple[IntArray, IntArray]:
     Among equal extensions, the lowest parent and then the lowest choice comes first. So a beam of one
     hypothesis takes the arg-max.
 
-    keys: What each extension is ranked by, -inf if it is impossible; float [sentences, parents, choices].
+    keys: Number that ranks each extension, -inf if it is impossible; float [sentences, parents, choices].
     width: Number of hypotheses to keep.
     Returns the parents and choices of the new hypotheses, int [sentences, width] each. If there are fewer
     extensions than ``width``, the last rows have parent 0 and NO_CHOICE.

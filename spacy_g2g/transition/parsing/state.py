@@ -46,7 +46,7 @@ class States:
         """Return initial states: ROOT is on the stack, all words are in the buffer, and there are no arcs.
 
         n_words: Number of words of each sentence, int [sentences].
-        width: Least width of the arrays, which are as wide as the longest sentence if that is more.
+        width: Minimum width of the arrays. A longer sentence makes them wider.
         """
         n_words = np.array(n_words, dtype=np.int64)
         width = int(n_words.max(initial=width))
@@ -68,7 +68,7 @@ class States:
 
     @classmethod
     def join(cls, parts: Sequence[States]) -> States:
-        """Return the states of several arrays of the same width in one."""
+        """Join batches of states whose arrays have the same width."""
         columns = []
         for field in fields(cls):
             columns.append(np.concatenate([getattr(part, field.name) for part in parts]))

@@ -41,7 +41,7 @@ def lay_out_states(states: States, n_positions: int, *, with_deleted: bool) -> S
     fits: the top of the stack, the front of the buffer and the last deleted words are kept.
 
     states: States of the parser.
-    n_positions: Greatest length of a sequence.
+    n_positions: Maximum length of a sequence.
     with_deleted: Whether words that have a head are part of the sequence.
     """
     n = len(states.n_words)
@@ -79,12 +79,12 @@ def n_special(*, with_deleted: bool) -> int:
 
 
 def _limits(states: States, n_positions: int, with_deleted: bool) -> IntArray:
-    """Return how many words each part of a state's sequence may have at most, int [states]."""
+    """Return the maximum number of words in each part of a state's sequence, int [states]."""
     n_deleted = states.n_arcs if with_deleted else np.zeros_like(states.stack_sizes)
     sizes = np.sort(np.stack([states.stack_sizes, states.buffer_sizes, n_deleted], axis=1), axis=1)
     left = n_positions - n_special(with_deleted=with_deleted)
     limits: IntArray = np.full(len(sizes), left // N_PARTS)
-    # Room that a short part leaves goes to the longer parts.
+    # The longer parts get the room that a short part leaves.
     used = np.zeros_like(limits)
     for part in range(1, N_PARTS):
         used += sizes[:, part - 1]

@@ -192,12 +192,12 @@ def test_kept_vectors_are_those_of_the_encoder(monkeypatch: pytest.MonkeyPatch):
         for i, n in enumerate(batch.n_words.tolist()):
             torch.testing.assert_close(kept[i, : n + 1], fresh[i, : n + 1], rtol=1e-4, atol=1e-4)
     # No more than there is room for.
-    monkeypatch.setattr(action_network, "MAX_KEPT_WORDS", 6)
+    monkeypatch.setattr(action_network, "MAX_CACHED_WORDS", 6)
     _, shim = from_checkpoint()
     network = network_of(shim)
     network.train()
     torch.testing.assert_close(network.word_vectors(batch)[0, :6], fresh[0, :6], rtol=1e-4, atol=1e-4)
-    assert len(network._kept) == 1
+    assert len(network._cache) == 1
 
 
 @torch.no_grad()
