@@ -1,4 +1,4 @@
-"""AMRs on a page: their text in PENMAN notation, with Smatch and with the lines that differ marked."""
+"""AMRs on a page: their text in PENMAN notation, with Smatch and with marks on the lines that differ."""
 
 from ..analysis.page import escape
 from .evaluation.mapping import NO_NODE, best_mapping
@@ -11,7 +11,7 @@ from .parsing.tree import AmrTree, tree_edges
 def draw_amrs(predicted: str, *, gold: str = "") -> list[str]:
     """Return figures as HTML for AMRs in PENMAN notation: the predicted one, then gold.
 
-    Lines whose triples the other AMR does not have, under the mapping of Smatch, are marked. The figure of an
+    A line is marked if the other AMR lacks one of its triples, under the mapping of Smatch. The figure of an
     ill-formed AMR shows its text and the error.
 
     predicted: An AMR, or "" for none.
@@ -46,7 +46,7 @@ def draw_amrs(predicted: str, *, gold: str = "") -> list[str]:
 
 
 def _lines(tree: AmrTree) -> list[tuple[str, list[Triple]]]:
-    """Return the lines of a text, a branch on each, with their triples; Smatch ignores other branches."""
+    """Return the lines of a tree's text, one for each branch, with the triples that Smatch compares."""
     concepts = to_triples(tree).concepts
     edges = list(tree_edges(tree))
     definitions = [edge for edge in edges if edge.role == "/"]
@@ -70,8 +70,8 @@ def _mark(tree: AmrTree, mapping: list[int], others: Triples) -> str:
     mapping: The other AMR's node for each node, or NO_NODE.
     others: The other AMR's triples.
     """
-    known: set[Triple] = {(node, "/", concept) for node, concept in enumerate(others.concepts)}
-    known.update(others.constants, others.edges)
+    other_triples: set[Triple] = {(node, "/", concept) for node, concept in enumerate(others.concepts)}
+    other_triples.update(others.constants, others.edges)
     lines = []
     for line, triples in _lines(tree):
         mapped = (
@@ -80,5 +80,5 @@ def _mark(tree: AmrTree, mapping: list[int], others: Triples) -> str:
         )
         indent = len(line) - len(line.lstrip())
         text = escape(line[indent:])
-        lines.append(line[:indent] + (text if known.issuperset(mapped) else f"<mark>{text}</mark>"))
+        lines.append(line[:indent] + (text if other_triples.issuperset(mapped) else f"<mark>{text}</mark>"))
     return "\n".join(lines)

@@ -21,7 +21,7 @@ get = get_amrs
 
 
 def read(path: Path, vocab: Vocab) -> Iterator[tuple[Doc, AmrBlock]]:
-    """Yield for each AMR in a file a Doc with its words and without the AMR, and the AMR's block.
+    """Yield for each AMR in a file a Doc that has its words but not the AMR, and the AMR's block.
 
     Raises ValueError with file, line and id if an AMR can't be read or has no words.
     """
@@ -45,7 +45,7 @@ def draw(predicted: str, *, gold: str) -> list[str]:
 def write(
     parsed: Iterable[tuple[Doc, Mapping[str, Any]]], *, prefix: str, components: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the text of AMRs. A sentence without an id gets one of the prefix and a number."""
+    """Yield the text of AMRs. A sentence without an id gets an id from the prefix and a number."""
 
     def amrs() -> Iterator[tuple[dict[str, str], str]]:
         numbers = count(1)

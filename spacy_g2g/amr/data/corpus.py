@@ -21,7 +21,7 @@ from .docs import doc_from_amr, get_amr_ids, set_amr_extensions
 AMR_SUFFIXES = (".txt", ".amr")
 AMR_CORPUS_SUFFIXES = (*AMR_SUFFIXES, ".spacy")
 
-#: A word with a mark that tokenized text separates. A full stop may belong to any word but the last.
+#: A word with punctuation that tokenized text splits off. A period may belong to any word except the last.
 _RAW = re.compile(r"\w[,;]$")
 _RAW_END = re.compile(r"\w[.?!]$")
 
@@ -52,13 +52,13 @@ def make_amr_corpus(
         without a path, without a corpus there, if none of the ids is found, and if an AMR can't be read.
     """
     reader = AmrReader(gold_tokens=gold_tokens, ids=ids, limit=limit, on_error=on_error)
-    kept: dict[str, Any] = {"vocab": None}
+    cache: dict[str, Any] = {"vocab": None}
 
     def read(nlp: Language) -> Iterator[Example]:
-        if kept["vocab"] is not nlp.vocab:
+        if cache["vocab"] is not nlp.vocab:
             docs = list(reader.read(nlp, corpus_files(path, AMR_CORPUS_SUFFIXES)))
-            kept.update(vocab=nlp.vocab, docs=docs)
-        for doc in kept["docs"]:
+            cache.update(vocab=nlp.vocab, docs=docs)
+        for doc in cache["docs"]:
             yield Example(unparsed_copy(doc, ["SENT_START"]), doc)
 
     return read
@@ -111,14 +111,14 @@ class AmrReader:
             message = Warnings.W1005.format(missing=missing[:5], path=", ".join(names))
             warnings.warn(message, stacklevel=2)
 
-    def _read_bin(self, nlp: Language, file: Path, most: int) -> Iterator[Doc]:
+    def _read_bin(self, nlp: Language, file: Path, max_docs: int) -> Iterator[Doc]:
         docs = DocBin().from_disk(file).get_docs(nlp.vocab)
         if self.ids is not None:
             docs = (doc for doc in docs if any(map(self._is_wanted, get_amr_ids(doc) or ())))
-        return islice(docs, most if most > 0 else None)
+        return islice(docs, max_docs if max_docs > 0 else None)
 
-    def _read_text(self, nlp: Language, file: Path, most: int) -> Iterator[Doc]:
-        """Yield the Docs of a file. Warn of skipped AMRs, and if most of the text is not tokenized."""
+    def _read_text(self, nlp: Language, file: Path, max_docs: int) -> Iterator[Doc]:
+        """Yield the Docs of a file. Warn about skipped AMRs, and if most of the text is not tokenized."""
         tokenizer = None if self.gold_tokens else nlp.tokenizer
         skipped, raw, n = [], [], 0
         for block in read_file_blocks(file, self._is_wanted):
@@ -135,7 +135,7 @@ class AmrReader:
             if tokenizer is None and "tok" not in block.metadata:
                 raw += _raw_words(block.tokens)[:1]
             yield doc
-            if n == most:
+            if n == max_docs:
                 break
         self.skipped += skipped
         if skipped:

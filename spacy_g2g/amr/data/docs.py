@@ -119,7 +119,7 @@ def gold_amrs(example: Example, spans: Sequence[tuple[int, int]]) -> list[str | 
     """Return the gold AMR of each sentence of the predicted Doc.
 
     A sentence has None if the reference has no AMRs, or no sentence with the same text (without white space).
-    If the reference has other words, alignment markers, which count words, are removed.
+    Alignment markers count words, so they are removed if the reference has other words.
 
     example: The Example.
     spans: The sentences: first token, and last token + 1.
@@ -129,20 +129,20 @@ def gold_amrs(example: Example, spans: Sequence[tuple[int, int]]) -> list[str | 
     if amrs is None:
         return [None] * len(spans)
     sentences = sentences_of(example.reference)
-    found: list[str | None] = []
+    matched: list[str | None] = []
     for (start, end), number in zip(spans, match_sentences(example, spans), strict=True):
         if number is None:
-            found.append(None)
+            matched.append(None)
         else:
             same = _words(example.predicted[start:end]) == _words(sentences[number])
-            found.append(amrs[number] if same else without_markers(amrs[number]))
-    return found
+            matched.append(amrs[number] if same else without_markers(amrs[number]))
+    return matched
 
 
 def match_sentences(example: Example, spans: Sequence[tuple[int, int]]) -> list[int | None]:
-    """Return the number of the reference's sentence with the text of each span, or None.
+    """Return for each span the number of the reference's sentence with the same text, or None.
 
-    Both have the same characters at the same place without white space; their words may differ.
+    Both have the same characters at the same place, apart from white space. Their words may differ.
 
     example: The Example.
     spans: Spans of the predicted Doc: first token, and last token + 1.
@@ -152,8 +152,8 @@ def match_sentences(example: Example, spans: Sequence[tuple[int, int]]) -> list[
     for number, key in enumerate(_sentence_keys(example.reference, reference_spans)):
         numbers.setdefault(key, []).append(number)
     # Several sentences of white space alone may have one key.
-    found = (numbers.get(key, []) for key in _sentence_keys(example.predicted, spans))
-    return [same.pop(0) if same else None for same in found]
+    candidates = (numbers.get(key, []) for key in _sentence_keys(example.predicted, spans))
+    return [same.pop(0) if same else None for same in candidates]
 
 
 def doc_from_amr(block: AmrBlock, vocab: Vocab, tokenizer: Callable[[str], Doc] | None = None) -> Doc:
@@ -161,9 +161,9 @@ def doc_from_amr(block: AmrBlock, vocab: Vocab, tokenizer: Callable[[str], Doc] 
 
     block: A graph of a file of AMRs.
     vocab: Vocabulary of the Doc.
-    tokenizer: Makes the words from ``::snt``, or else from ``::tok``. Alignment markers (~e.5), which count
-        the words of the file, are then removed from the AMR. None for the words of ``::tok``, or else of
-        ``::snt`` split at white space.
+    tokenizer: Makes the words from ``::snt``, or from ``::tok`` if there is no ``::snt``. Alignment markers
+        (~e.5) count the words of the file, so they are then removed from the AMR. None takes the words of
+        ``::tok``, or of ``::snt`` split at white space if there is no ``::tok``.
     Raises ValueError for a block without words.
     """
     text = " ".join(block.sentence.split())
@@ -207,7 +207,7 @@ def _words(span: Span) -> list[str]:
 def _spaces(words: list[str], text: str) -> list[bool] | None:
     """Return whether a space follows each word in a text; None if the words are not those of the text."""
     try:
-        found, spaces = get_words_and_spaces(words, text)
+        text_words, spaces = get_words_and_spaces(words, text)
     except ValueError:
         return None
-    return spaces if found == words else None
+    return spaces if text_words == words else None

@@ -1,11 +1,11 @@
-"""The mapping of one graph's nodes to another's under which they share the most triples, by hill-climbing."""
+"""Hill-climbing for the mapping of one graph's nodes to another's under which they share the most triples."""
 
 import numpy as np
 
 from ...arrays import IntArray
 from .triples import Triples
 
-#: Random starts of the search.
+#: Number of random starts of the search.
 RESTARTS = 4
 #: For each start that is not random, the distance in edges up to which neighbors count.
 FIRST_ROUNDS = (0, 1, 6)
@@ -19,24 +19,24 @@ def best_mapping(a: Triples, *, b: Triples, restarts: int = RESTARTS, seed: int 
 
     a: A graph.
     b: The other graph.
-    restarts: Random starts after the first ones, which go by equal concepts.
+    restarts: Number of random starts, after the first ones from equal concepts.
     seed: Seed of the random starts.
     """
-    best, best_found = 0, [NO_NODE] * len(a.concepts)
+    best_count, best_nodes = 0, [NO_NODE] * len(a.concepts)
     if not a.concepts or not b.concepts:
-        return best, best_found
+        return best_count, best_nodes
     search = _MappingSearch(a, b)
     rng = np.random.default_rng(seed)
     for start in range(len(FIRST_ROUNDS) + restarts):
         is_random = start >= len(FIRST_ROUNDS)
         mapping = search.random_mapping(rng) if is_random else search.first_mapping(FIRST_ROUNDS[start])
         n_matched, mapping = search.climb(mapping)
-        if n_matched > best:
-            best, best_found = n_matched, mapping.tolist()
+        if n_matched > best_count:
+            best_count, best_nodes = n_matched, mapping.tolist()
         # No mapping can match more.
-        if best == min(a.size, b.size):
+        if best_count == min(a.size, b.size):
             break
-    return best, best_found
+    return best_count, best_nodes
 
 
 class _MappingSearch:

@@ -30,25 +30,25 @@ def smatch(
 
     gold: The text of a graph for each sentence; None for an empty graph.
     predicted: The text of a graph for each sentence. None and ill-formed text count as an empty graph.
-    restarts: Random starts of the search, after the first ones, which go by equal concepts.
+    restarts: Number of random starts of the search, after the first ones from equal concepts.
     seed: Seed of the random starts; the same seed gives the same result.
     wiki: Whether :wiki counts.
     Raises ValueError for an ill-formed gold graph, and for different numbers of graphs.
     """
     triples, concepts = PRFScore(), PRFScore()
     for number, (gold_text, text) in enumerate(zip(gold, predicted, strict=True), start=1):
-        expected = found = Triples([], Counter(), Counter())
+        reference = system = Triples([], Counter(), Counter())
         if gold_text is not None:
-            expected = to_triples(parse_penman(gold_text, where=f"gold AMR {number}"), wiki=wiki)
+            reference = to_triples(parse_penman(gold_text, where=f"gold AMR {number}"), wiki=wiki)
         with suppress(ValueError):
-            found = to_triples(parse_penman(text or ""), wiki=wiki)
-        n_matched, _ = best_mapping(found, b=expected, restarts=restarts, seed=seed)
-        n_shared = (Counter(found.concepts) & Counter(expected.concepts)).total()
-        triples += make_score(n_matched, predicted=found.size, gold=expected.size)
-        concepts += make_score(n_shared, predicted=len(found.concepts), gold=len(expected.concepts))
+            system = to_triples(parse_penman(text or ""), wiki=wiki)
+        n_matched, _ = best_mapping(system, b=reference, restarts=restarts, seed=seed)
+        n_shared = (Counter(system.concepts) & Counter(reference.concepts)).total()
+        triples += make_score(n_matched, predicted=system.size, gold=reference.size)
+        concepts += make_score(n_shared, predicted=len(system.concepts), gold=len(reference.concepts))
     return triples, concepts
 
 
 def make_score(matched: int, *, predicted: int, gold: int) -> PRFScore:
-    """Return the score of numbers of things."""
+    """Return the score for numbers of matched, predicted and gold items."""
     return PRFScore(tp=matched, fp=predicted - matched, fn=gold - matched)

@@ -20,7 +20,7 @@ from .penman_text import parse_penman
 
 OnError = Literal["raise", "skip"]
 
-#: Metadata whose value is the whole rest of the line.
+#: Keys of metadata whose value is the rest of the line.
 TEXT_KEYS = ("snt", "tok")
 
 _KEY = re.compile(r"::(\S+)")
@@ -78,7 +78,7 @@ def read_amr_file(path: str | Path, *, ids: Iterable[str] | None = None) -> list
 def read_file_blocks(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[AmrBlock | ValueError]:
     """Yield the blocks of a file, and an error in place of each block that cannot be read.
 
-    Blocks with neither graph nor ``::id``, ``::snt`` or ``::tok``, such as a file's header, are passed over.
+    Blocks with neither graph nor ``::id``, ``::snt`` or ``::tok``, such as a file's header, are skipped.
 
     path: The file.
     is_wanted: Says whether to take the block of an id.
@@ -126,9 +126,9 @@ def read_metadata(comments: Iterable[str]) -> dict[str, str]:
 
 
 def select_ids(ids: Iterable[str] | None) -> Callable[[str], bool]:
-    """Return a function that says whether an id is among these.
+    """Return a function that says whether an id is wanted.
 
-    A range with zeros before its start, as in "a.008..145", has numbers with and without zeros: a.009, a.9.
+    If the start of a range has leading zeros, as in "a.008..145", its ids may have them or not: a.009, a.9.
 
     ids: Ids, and ranges of ids such as "lpp_1943.1..145" that include both ends; None for all ids.
     Raises ValueError for a range that ends before it starts.
@@ -136,7 +136,7 @@ def select_ids(ids: Iterable[str] | None) -> Callable[[str], bool]:
     if ids is None:
         return lambda _: True
     names: set[str] = set()
-    # Ranges by prefix; a range has the width of numbers that begin with zeros, or 0 for none.
+    # Ranges by prefix, with the width of numbers with leading zeros, or 0 without leading zeros.
     ranges: dict[str, list[tuple[range, int]]] = {}
     for entry in ids:
         match = _ID_RANGE.match(entry)
@@ -150,7 +150,7 @@ def select_ids(ids: Iterable[str] | None) -> Callable[[str], bool]:
         ranges.setdefault(prefix, []).append((range(start, end + 1), width))
 
     def is_wanted(name: str) -> bool:
-        # The number of an id may begin at any of the digits at its end.
+        # The number of an id may begin at any of its final digits.
         for at in range(len(name.rstrip(string.digits)), len(name)):
             for numbers, width in ranges.get(name[:at], ()) if len(name) - at < MAX_DIGITS else ():
                 number = int(name[at:])
@@ -162,7 +162,7 @@ def select_ids(ids: Iterable[str] | None) -> Callable[[str], bool]:
 
 
 def _read_blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield each run of lines that are not empty, with the number of its first line."""
+    """Yield each run of nonempty lines, with the number of its first line."""
     rows = ((number, line.rstrip()) for number, line in enumerate(lines, start=1))
     for has_text, block in groupby(rows, key=lambda row: bool(row[1])):
         if has_text:

@@ -1,4 +1,4 @@
-"""The text of one AMR in PENMAN notation, read with checks and written.
+"""Read, check and write the text of one AMR in PENMAN notation.
 
 Needs the package penman (the extra ``amr``), which is imported when a graph is read or written.
 """
@@ -70,7 +70,7 @@ def _import_penman() -> Any:
 
 
 def _after_graph(text: str) -> str:
-    """Return what follows the first graph of a text that penman can read."""
+    """Return the text after the first graph, which penman was able to read."""
     plain = _COMMENT.sub("", text)
     strings = _STRING.sub(lambda match: "_" * len(match[0]), plain)
     depth = 0

@@ -1,4 +1,4 @@
-"""The stack-Transformer on the AMR machine: sentences to graphs as sequences to sequences.
+"""The stack-Transformer on the AMR machine: predicts a sentence's AMR as a sequence of actions.
 
 Fernandez Astudillo, Ballesteros, Naseem, Blodgett & Florian 2020, "Transition-based Parsing with
 Stack-Transformers".
@@ -37,8 +37,8 @@ class AmrTransformerSettings(ActionSettings):
 
     length_penalty: float = setting(
         1.0,
-        "Power of the number of actions that the log-probability of a hypothesis is divided by: 0 compares "
-        "sums over actions, 1 compares means.",
+        "Exponent of the number of actions, by which the log-probability of a hypothesis is divided: 0 "
+        "compares sums over actions, 1 compares means.",
         FROM_ZERO,
     )
 
@@ -83,7 +83,7 @@ class AmrMachines(ActionMachines):
 
     @property
     def is_final(self) -> BoolArray:
-        """Return which states are final, bool [states]."""
+        """Whether each state is final, bool [states]."""
         return np.array([state.is_final for state in self.states], dtype=np.bool_)
 
     def valid(self, rows: IntArray) -> BoolArray:
@@ -96,8 +96,8 @@ class AmrMachines(ActionMachines):
         stack, buffer = np.full((2, len(rows), self.width), -1)
         for i, row in enumerate(rows.tolist()):
             if not self.states[row].is_final:
-                for array, found in zip((stack, buffer), self.states[row].positions(), strict=True):
-                    array[i, : len(found)] = found
+                for array, places in zip((stack, buffer), self.states[row].positions(), strict=True):
+                    array[i, : len(places)] = places
         return stack, buffer
 
     def apply(self, actions: IntArray, probs: FloatArray) -> None:  # noqa: ARG002
@@ -129,11 +129,11 @@ class AmrTransformer(ActionNetwork):
         self.length_penalty = settings.length_penalty
 
     def resize_labels(self, n_labels: int) -> None:
-        """Do not call this: an AMR parser has actions, which stay as they are."""
+        """Raise NotImplementedError: the actions of an AMR parser are fixed."""
         raise NotImplementedError
 
     def count_targets(self, gold: Sequence[Replay]) -> int:
-        """Return the number of actions that the table has."""
+        """Return the number of gold actions that the table has."""
         return sum(int((replay.ids >= 0).sum()) for replay in gold)
 
     def loss(self, batch: Batch, gold: Sequence[Replay]) -> Tensor:

@@ -5,6 +5,6 @@ and ROOT n. (In `spacy_g2g.trees` ROOT is 0 and words count from 1.) Only `AmrSt
 returns ROOT first, as networks read sentences.
 
 `tree` and `graph` hold AMRs, `aligner` finds a word for each node, `oracle` the actions that build a graph
-over a sentence, `machine` executes actions, `table` numbers them for a model, and `scheme` learns all of
-these.
+over a sentence, `machine` executes actions, `table` numbers them for a model, and `pipeline.scheme`
+learns all of these.
 """

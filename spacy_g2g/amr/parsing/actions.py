@@ -12,7 +12,7 @@ from .lemmas import find_lemma
 
 
 class ActionKind(IntEnum):
-    """Kind of an action; `machine` has the precondition and the effect of each."""
+    """Kind of an action. `machine` lists the precondition and the effect of each."""
 
     SHIFT = 0
     REDUCE = 1
@@ -72,7 +72,7 @@ class AmrSentence:
 
     @classmethod
     def of(cls, forms: Sequence[str], lemmas: Sequence[str] | None = None) -> AmrSentence:
-        """Make a sentence of words. Words whose lemma is missing or "" get that of `find_lemma`."""
+        """Make a sentence of words. A word whose lemma is missing or "" gets that of `find_lemma`."""
         pairs = zip(forms, lemmas if lemmas is not None else [""] * len(forms), strict=True)
         return cls(tuple(forms), tuple(lemma or find_lemma(form) for form, lemma in pairs))
 

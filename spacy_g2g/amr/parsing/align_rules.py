@@ -1,4 +1,4 @@
-"""Rules for the words that a node of an AMR may stand for."""
+"""Rules that find the words to which a node of an AMR may belong."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import takewhile
 from .actions import AmrSentence
 from .lemmas import find_lemma, stem
 
-# Largest number of words from the first part of a concept of several words to its last part.
+# Maximum distance, in words, from the first to the last part of a concept of several words.
 MAX_SPAN = 4
 MIN_PREFIX, MIN_PREFIX_SHARE = 4, 0.6
 
@@ -19,21 +19,24 @@ class AlignRules:
     def __init__(self, sentence: AmrSentence) -> None:
         self._forms = sentence.forms
         self._lowers = [form.lower() for form in sentence.forms]
-        # A word's own lemma counts beside the given one, and so does the lemma of a lemma.
+        # The form, the given lemma, the lemma that we find, and the lemma of that lemma.
         self._lemmas = [
             {lower, lemma.lower(), find_lemma(lower), find_lemma(find_lemma(lower))}
             for lower, lemma in zip(self._lowers, sentence.lemmas, strict=True)
         ]
 
     def sure_words(self, label: str) -> list[int]:
-        """Return the words that equal a label, or else have it as lemma, or else begin its several words."""
+        """Return the words that belong to a label by the first rule that finds any.
+
+        They equal the label, or have it as lemma, or begin a label of several words.
+        """
         text = stem(label)
         return self._exact(text) or self._lemma(text) or self._multiword(text)
 
     def prefix_words(self, label: str) -> list[int]:
         """Return the words that share the longest prefix with a label, if it is long enough."""
         text = stem(label)
-        lengths = [_shared(text.lower(), lower) for lower in self._lowers]
+        lengths = [_shared_prefix(text.lower(), lower) for lower in self._lowers]
         longest = max(lengths, default=0)
         if longest < MIN_PREFIX or longest < MIN_PREFIX_SHARE * len(text):
             return []
@@ -58,6 +61,6 @@ class AlignRules:
         return [*filter(begins_concept, first)] or first
 
 
-def _shared(a: str, b: str) -> int:
+def _shared_prefix(a: str, b: str) -> int:
     """Return the length of the prefix that two texts share."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False)))

@@ -1,8 +1,8 @@
-"""A word for each node of an AMR: by rules, then by EM, then from a neighbor.
+"""Find a word for each node of an AMR: by rules, then by EM, then from a neighbor.
 
 The rules are in `align_rules`. A concept may have a word that shares no letters with it (fear-01 and
-"afraid"). Such pairs are learned over a corpus from the nodes and words that the rules leave: IBM model 1
-(Brown et al. 1993) of concepts given words.
+"afraid"). EM learns such pairs from the nodes and words of a corpus for which the rules find nothing. It fits
+IBM model 1 (Brown et al. 1993) of concepts given words.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .lemmas import stem
 # "neighbour" is the spelling of "neighbor" in pipelines of early versions.
 Unaligned = Literal["neighbor", "free_word", "neighbour"]
 
-# Nodes that stem from the graph's structure rather than from a word. They take the word of a child.
+# Nodes that come from the graph's structure and not from a word. They take the word of a child.
 STRUCTURE = re.compile(r"name|.*-(?:entity|quantity|interval)(?:-91)?")
 # Constants under these roles have no word: DEPENDENT adds them to the node above.
 MODIFIERS = ("polarity", "mode", "polite")
@@ -56,7 +56,7 @@ class Aligner:
     def align(self, graph: AmrGraph, sentence: AmrSentence) -> list[int]:
         """Return the word of each node of a graph. Markers of the graph come before any rule.
 
-        NO_WORD is for constants without a word, and for all nodes if the sentence is empty.
+        Constants without a word have NO_WORD, and so do all nodes if the sentence is empty.
         """
         search = _Placement(graph, sentence)
         if len(sentence):
@@ -78,16 +78,16 @@ class _Placement:
         self._modifiers = {edge.target for edge in graph.edges if edge.role in MODIFIERS} & graph.constants
 
     def run_rules(self) -> None:
-        """Place nodes by markers, then by the rules, the boldest last, then by structure."""
+        """Place nodes by markers, then by rules from safe to bold, then by structure."""
         for node, marked in self.graph.markers.items():
             inside = [word for word in marked if word < len(self.sentence)]
             if inside and node not in self._modifiers:
                 self._set(node, inside[-1])
         rules = AlignRules(self.sentence)
         for rule in (rules.sure_words, rules.prefix_words):
-            open_ = (node for node, word in enumerate(self.words) if word == NO_WORD)
+            unplaced = (node for node, word in enumerate(self.words) if word == NO_WORD)
             candidates = {
-                node: rule(self.graph.labels[node]) for node in open_ if node not in self._modifiers
+                node: rule(self.graph.labels[node]) for node in unplaced if node not in self._modifiers
             }
             self._resolve({node: words for node, words in candidates.items() if words})
         self._place_structure()
@@ -170,7 +170,7 @@ class _Placement:
         return nodes[0], 0
 
     def _related(self, node: int, is_child: bool) -> int:
-        """Return the word of a child as written, inverse roles first, or of a parent, or NO_WORD."""
+        """Return the word of a child (or of a parent) in the text, inverse roles first, or NO_WORD."""
         inverse = [e.source for e in self.graph.edges if e.target == node and (e.source > node) == is_child]
         forward = [e.target for e in self.graph.edges if e.source == node and (e.target > node) == is_child]
         placed = (self.words[other] for other in (*inverse, *forward) if self.words[other] != NO_WORD)
@@ -178,8 +178,8 @@ class _Placement:
 
 
 def _model_1(bags: Sequence[tuple[list[str], list[str]]], iterations: int) -> dict[tuple[str, str], float]:
-    """Return the probabilities of concepts given words; an extra word takes concepts without a word."""
-    nowhere = ""
+    """Return the probabilities of concepts given words. Concepts without a word go to an extra word."""
+    extra_word = ""
     probabilities: dict[tuple[str, str], float] = {}
     counts: dict[tuple[str, str], float] = {}
     for _ in range(iterations):
@@ -187,7 +187,7 @@ def _model_1(bags: Sequence[tuple[list[str], list[str]]], iterations: int) -> di
         totals: dict[str, float] = {}
         for concepts, words in bags:
             for concept in concepts:
-                pairs = [(concept, word) for word in (*words, nowhere)]
+                pairs = [(concept, word) for word in (*words, extra_word)]
                 weights = [probabilities.get(pair, 1.0 if not probabilities else 0.0) for pair in pairs]
                 total = sum(weights)
                 for pair, weight in zip(pairs, weights, strict=True):
@@ -197,5 +197,5 @@ def _model_1(bags: Sequence[tuple[list[str], list[str]]], iterations: int) -> di
     return {
         pair: p
         for pair, p in probabilities.items()
-        if pair[1] != nowhere and p > MIN_PROBABILITY and counts[pair] > MIN_COUNT
+        if pair[1] != extra_word and p > MIN_PROBABILITY and counts[pair] > MIN_COUNT
     }

@@ -17,16 +17,16 @@ REPAIR_ROLE = "mod"
 def build_graph(state: AmrState) -> AmrGraph:
     """Return the graph of a state, final or not, repaired so that it is connected and can be written.
 
-    Labeled items become nodes. If the machine gave no top, the node with the most children is chosen, among
-    those without a parent if there are any. Nodes without an edge are left out. What the top does not reach
-    within MAX_DEPTH steps is attached to it by REPAIR_ROLE. A leaf with one parent is a constant if its label
-    looks like one.
+    Labeled items become nodes. If the machine chose no top, the top is the node with the most children, among
+    nodes without a parent if there are any. Nodes without an edge are left out. Nodes that the top does not
+    reach within MAX_DEPTH steps are attached to it by REPAIR_ROLE. A leaf with one parent is a constant if
+    its label looks like one.
     """
     graph, nodes = _raw_graph(state)
     if not graph.labels:
         return AmrGraph([EMPTY_LABEL], [])
     parents, children = _count_edges(graph)
-    # The first of equal nodes.
+    # Of equal nodes, the first.
     best = max(range(len(graph.labels)), key=lambda node: (parents[node] == 0, children[node], -node))
     graph.top = best if state.root is None else nodes[state.root]
     _drop_lonely(graph)

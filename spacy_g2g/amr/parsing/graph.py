@@ -31,7 +31,7 @@ class Edge(NamedTuple):
 
 @dataclass
 class AmrGraph:
-    """An AMR. Constants are nodes, too: leaves with one parent.
+    """An AMR. Its constants are also nodes: leaves with one parent.
 
     labels: Concept or constant of each node (quotes included), in the order of the text.
     edges: Edges in the order of the text, in forward direction: (x :ARG0-of y) is the edge y ARG0 x.
@@ -59,7 +59,7 @@ class AmrGraph:
         variables = {edge.variable for edge in tree_edges(tree)}
         graph, nodes = cls([], []), dict[str, int]()
         constants = set[int]()
-        again = dict[int, tuple[int, ...]]()
+        reentrant = dict[int, tuple[int, ...]]()
         for variable, role, target, words in tree_edges(tree):
             if role == "wiki" and wiki == "drop":
                 continue
@@ -79,10 +79,10 @@ class AmrGraph:
                 graph.markers[node] = words
             elif words:
                 # A reentrant mention of a node; the marker of its concept comes first.
-                again.setdefault(node, words)
+                reentrant.setdefault(node, words)
         graph.edges = unique_edges(graph.edges)
         graph.constants = frozenset(constants)
-        graph.markers = again | graph.markers
+        graph.markers = reentrant | graph.markers
         return graph
 
     def to_tree(self) -> AmrTree:
@@ -100,18 +100,18 @@ class AmrGraph:
 
     def distances(self) -> list[int | None]:
         """Return the number of edges, in any direction, from the top to each node; None if unreachable."""
-        found: list[int | None] = [None] * len(self.labels)
+        distances: list[int | None] = [None] * len(self.labels)
         for node, (_, _, parent) in self._spanning_tree().items():
-            found[node] = 0 if parent is None else (found[parent] or 0) + 1
-        return found
+            distances[node] = 0 if parent is None else (distances[parent] or 0) + 1
+        return distances
 
     def neighbors(self) -> list[list[int]]:
         """Return the nodes that share an edge with each node, in the order of the edges."""
-        found: list[list[int]] = [[] for _ in self.labels]
+        neighbors: list[list[int]] = [[] for _ in self.labels]
         for source, _, target in self.edges:
-            found[source].append(target)
-            found[target].append(source)
-        return found
+            neighbors[source].append(target)
+            neighbors[target].append(source)
+        return neighbors
 
     def _node(self, variable: str, nodes: dict[str, int]) -> int:
         """Return the node of a variable, a new one at its first mention."""
@@ -121,7 +121,7 @@ class AmrGraph:
         return nodes[variable]
 
     def _spanning_tree(self) -> dict[int, tuple[int | None, bool, int | None]]:
-        """Return the edge, its forwardness and the parent of each reachable node, breadth first."""
+        """Return the edge of each reachable node, whether it is forward, and the parent, breadth first."""
         edges: list[list[tuple[bool, int]]] = [[] for _ in self.labels]
         for index, (source, _, target) in enumerate(self.edges):
             edges[source].append((False, index))
@@ -139,7 +139,7 @@ class AmrGraph:
         return tree
 
     def _branches(self) -> list[list[tuple[str, int, bool]]]:
-        """Return each node's branches in the text: role, target, whether the target is introduced there."""
+        """Return each node's branches in the text: role, target, whether the branch introduces the target."""
         tree = self._spanning_tree()
         assert len(tree) == len(self.labels), "The graph is not connected."
         introduced = {index: is_forward for index, is_forward, _ in tree.values() if index is not None}
@@ -166,10 +166,10 @@ def canonical(edge: Edge) -> Edge:
 
 def unique_edges(edges: Iterable[Edge]) -> list[Edge]:
     """Return the edges without those equivalent to an earlier edge."""
-    found: dict[Edge, Edge] = {}
+    unique: dict[Edge, Edge] = {}
     for edge in edges:
-        found.setdefault(canonical(edge), edge)
-    return list(found.values())
+        unique.setdefault(canonical(edge), edge)
+    return list(unique.values())
 
 
 def _variables(labels: list[str], constants: Collection[str]) -> list[str]:

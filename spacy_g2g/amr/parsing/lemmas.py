@@ -1,4 +1,4 @@
-"""Lemmas of English words: simplemma's, and for pronouns the concepts that AMRs have for them."""
+"""Lemmas of English words: those of simplemma, and for pronouns the concepts that AMRs use."""
 
 from __future__ import annotations
 

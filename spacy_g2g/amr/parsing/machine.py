@@ -1,4 +1,4 @@
-"""A stack machine that builds the AMR of a sentence; the stack-Transformer's, with FORK.
+"""The stack machine of the stack-Transformer, with FORK: it builds the AMR of a sentence.
 
 Fernandez Astudillo et al.: Transition-based parsing with stack-Transformers (Findings of EMNLP 2020). In the
 paper a word has one node, and rules add whole subgraphs. Here FORK gives a word another item, which gets its
@@ -8,9 +8,9 @@ own node. s1 is the top of the stack, s2 the item below it:
 action           precondition                                    effect
 ===============  ==============================================  =========================================
 SHIFT(w)         w is the word at the front of the buffer        the front of the buffer to the stack
-REDUCE           there is s1                                     s1 leaves the stack
+REDUCE           the stack is not empty                          s1 leaves the stack
 PRED(x), COPY_*  s1 has no label                                 x, or what is copied, is the label of s1
-FORK             s1 has a label, its word room for a fork        a new item of the word, unlabeled, on s1
+FORK             s1 has a label; its word may fork again         a new item of the word, unlabeled, on s1
 DEPENDENT(r, k)  s1 has a label and no such constant             constant k is under s1 by role r
 LA(r)            s1 and s2 have labels; no such edge             edge s1 -> s2
 RA(r)            s1 and s2 have labels; no such edge             edge s2 -> s1
@@ -34,7 +34,7 @@ from .actions import COPIES, ROOT_FORM, ActionKind, AmrAction, AmrSentence, copi
 from .graph import Edge
 
 MAX_FORKS = 8
-# Largest number of actions of a sentence per word, ROOT included; the oracle stays below 15.
+# Maximum number of actions per word of a sentence, including ROOT. The oracle needs fewer than 15.
 MAX_ACTIONS_PER_WORD = 20
 
 
@@ -44,7 +44,7 @@ class AmrState:
     Items are the words (0 to n - 1), ROOT (n), and those that FORK adds (from n + 1 on).
 
     sentence: The sentence.
-    max_forks: Most FORKs for one word.
+    max_forks: Maximum number of FORKs for one word.
 
     stack: Items, the top last.
     buffer: Items, the front last.
@@ -143,26 +143,26 @@ class AmrState:
             self.words.append(self.words[top])
             self.labels.append(None)
         elif top is not None:
-            self._label_or_draw(action, top)
+            self._extend_graph(action, top)
 
     def positions(self) -> tuple[IntArray, IntArray]:
         """Return the positions of ROOT and words in stack and buffer, for a stack-Transformer.
 
-        The position of a word with several items is that of its first item. The stack comes before the
-        buffer.
+        Of several items of a word, the one nearest the top or the front counts. A word that has items on the
+        stack and in the buffer counts as on the stack.
 
         Returns two arrays, int [1 + words], ROOT first: the distance from the top of the stack and from the
         front of the buffer; -1 for a word that is not there.
         """
         stack, buffer = np.full((2, self.root_item + 1), -1)
-        # ROOT moves from the end to the front. The first item of a word comes last and overwrites the others.
+        # ROOT moves from the end to the front. The nearest item of a word comes last and replaces the others.
         for items, array in ((self.buffer, buffer), (self.stack, stack)):
             words = np.array([self.words[item] for item in items], dtype=np.int64)
             array[(words + 1) % len(array)] = np.arange(len(items) - 1, -1, -1)
         buffer[stack >= 0] = -1
         return stack, buffer
 
-    def _label_or_draw(self, action: AmrAction, top: int) -> None:
+    def _extend_graph(self, action: AmrAction, top: int) -> None:
         kind, word = action.kind, self.words[top]
         if kind == ActionKind.PRED:
             self.labels[top] = action.label

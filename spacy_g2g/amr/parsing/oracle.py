@@ -21,26 +21,26 @@ def amr_oracle_actions(
 ) -> list[AmrAction]:
     """Return the actions that build a graph over a sentence.
 
-    Lost are edges of a node to itself, nodes that find no word with an item left, and all that comes after
-    the machine's most actions.
+    They do not build edges of a node to itself, or nodes for which no word has an item left. They end after
+    the machine's maximum number of actions.
 
     graph: The graph.
     sentence: Sentence of the graph.
     words: Word of each node, see `aligner`. Constants without a word become DEPENDENTs.
-    max_forks: Most FORKs for one word; further nodes go to the nearest words without a node.
+    max_forks: Maximum number of FORKs for one word. Further nodes move to other words, see `limit_nodes`.
     """
     return list(_Oracle(graph, sentence, words, max_forks))
 
 
 def limit_nodes(words: list[int], n_words: int, *, max_nodes: int) -> list[int]:
-    """Return words for nodes such that no word has more than `max_nodes`.
+    """Return new words for nodes, so that no word has more than `max_nodes`.
 
-    A node too many moves to the nearest word without a node, or else to the nearest word with room, or else
-    has NO_WORD.
+    An excess node moves to the nearest word without a node, or if there is none, to the nearest word with
+    room. If no word has room, it gets NO_WORD.
 
     words: Word of each node; NO_WORD stays.
     n_words: Number of words in the sentence.
-    max_nodes: Largest number of nodes of a word.
+    max_nodes: Maximum number of nodes of a word.
     """
     counts = Counter(words)
     new = list(words)
@@ -119,7 +119,7 @@ class _Oracle:
         return AmrAction(ActionKind.SWAP)
 
     def _label(self, item: int, node: int) -> AmrAction:
-        """Return the first COPY that gives a node's label, and PRED if none does."""
+        """Return the first COPY that gives a node its label, or PRED if none does."""
         word, sentence, label = self._state.words[item], self._state.sentence, self._graph.labels[node]
         for kind in COPIES:
             if copied_label(kind, sentence.forms[word], lemma=sentence.lemmas[word]) == label:
@@ -153,16 +153,16 @@ class _Oracle:
 
     def _partners(self, node: int) -> set[int]:
         """Return the labeled items to which a node still lacks an edge."""
-        found = set()
+        items = set()
         for index in self._pending[node]:
             source, _, target = self._graph.edges[index]
             other = target if source == node else source
             if other in self._items:
-                found.add(self._items[other])
-        return found
+                items.add(self._items[other])
+        return items
 
     def _order(self, words: list[int]) -> dict[int, list[int]]:
-        """Return the nodes of each word: those with the most edges to other words first, then by the text."""
+        """Return the nodes of each word: those with more edges to other words first, then by the text."""
         outside = [0] * len(words)
         for source, _, target in self._graph.edges:
             if words[source] != words[target]:

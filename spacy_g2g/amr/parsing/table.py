@@ -16,7 +16,7 @@ from .machine import MAX_FORKS, AmrState
 
 Candidates = Literal["word", "lemma", "vocab"]
 
-# Actions that any table has.
+# Actions that every table has.
 PLAIN_ACTIONS = tuple(AmrAction(kind) for kind in ActionKind if kind < ActionKind.LA)
 
 
@@ -25,7 +25,7 @@ class Replay(NamedTuple):
 
     ids: int [steps], the actions; NO_ACTION for an action that the table lacks.
     valid: uint8 [steps, actions / 8], the valid actions of each state, packed by `np.packbits`; an action in
-        `ids` always is valid.
+        `ids` is always valid.
     stack, buffer: int [steps, 1 + words], see `AmrState.positions`.
     """
 
@@ -42,7 +42,7 @@ class AmrActions:
     seen: Labels that PRED may give a word, by the word's form (candidates = "word") or lemma ("lemma").
     candidates: The labels that PRED may give a word: those seen with the "word", those seen with its "lemma",
         or all ("vocab").
-    max_forks: Largest number of FORKs for one word.
+    max_forks: Maximum number of FORKs for one word.
     """
 
     def __init__(
@@ -78,10 +78,10 @@ class AmrActions:
         """Collect the actions of training data.
 
         oracle: Sentences with the oracle's actions.
-        shift_labels: Number of frequent words that get a SHIFT action of their own, as ROOT then does; 0 for
-            a single SHIFT.
+        shift_labels: Number of the most frequent words that get a SHIFT action of their own. ROOT then also
+            gets one. 0 for a single SHIFT.
         candidates: The labels that PRED may give a word.
-        max_forks: Largest number of FORKs for one word, as in the oracle.
+        max_forks: Maximum number of FORKs for one word, as in the oracle.
         """
         actions: set[AmrAction] = set()
         words: Counter[str] = Counter()
@@ -139,7 +139,7 @@ class AmrActions:
     def valid_actions(self, state: AmrState, choices: Sequence[IntArray]) -> BoolArray:
         """Return which actions are valid, bool [actions].
 
-        A final state has none; any other state has a valid action.
+        A final state has none. Any other state has at least one.
 
         state: The state.
         choices: The `word_choices` of the state's sentence.
@@ -162,7 +162,7 @@ class AmrActions:
             valid[choices[state.words[top]]] = True
             return valid
         valid[self._plain[ActionKind.FORK]] = state.can_fork
-        self._set_new(valid, state, top, second)
+        self._allow_new(valid, state, top, second)
         return valid
 
     def begin(self, sentence: AmrSentence) -> AmrState:
@@ -191,20 +191,20 @@ class AmrActions:
             state.apply(action)
         return Replay(ids, np.packbits(valid, axis=1), stack, buffer)
 
-    def _set_new(self, valid: BoolArray, state: AmrState, top: int, second: int | None) -> None:
-        """Set the actions that draw an edge or a constant which the graph still lacks."""
+    def _allow_new(self, valid: BoolArray, state: AmrState, top: int, second: int | None) -> None:
+        """Allow the actions that add an edge or a constant that the graph still lacks."""
         kinds = [ActionKind.DEPENDENT]
         if second is not None and state.labels[second] is not None:
             kinds += [ActionKind.LA, ActionKind.RA]
         for kind in kinds:
             valid[self._ids_by_kind[kind]] = True
-        there = [
+        existing = [
             AmrAction(ActionKind.DEPENDENT, *constant) for item, *constant in state.constants if item == top
         ]
         for source, role, target in state.edges:
             if {source, target} == {top, second}:
-                there.append(AmrAction(ActionKind.LA if source == top else ActionKind.RA, role))
-        valid[[self._ids[action] for action in there if action in self._ids]] = False
+                existing.append(AmrAction(ActionKind.LA if source == top else ActionKind.RA, role))
+        valid[[self._ids[action] for action in existing if action in self._ids]] = False
 
 
 def _key(sentence: AmrSentence, position: int, candidates: Candidates) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 # (variable, [(role, target), ...]). The target of the role "/" is the concept; any other target is a
-# variable, a constant or an AmrTree. Any stands for str | AmrTree, since the recursive types of mypy fail in
-# tuple and list.
+# variable, a constant or an AmrTree. Any stands for str | AmrTree, since mypy's recursive types fail in tuple
+# and list.
 AmrTree = tuple[str, list[tuple[str, Any]]]
 
 _MARKER = re.compile(r"~(?:[a-z]\.?)?([0-9]+(?:,[0-9]+)*)$")

@@ -57,7 +57,7 @@ class AmrParserSettings(AmrSettings, ComponentSettings):
 class AmrParser(ParserPipe):
     """Parser that writes an AMR for each sentence to ``doc._.amr``. A Doc without boundaries is one sentence.
 
-    scheme: What was learned before the network: alignments and actions; None before initialization.
+    scheme: Alignments and actions, learned before the network; None before initialization.
     """
 
     output_kind = "amrs"
@@ -120,7 +120,7 @@ class AmrParser(ParserPipe):
 
     def _replay(self, sentence: AmrSentence, text: str | None) -> Replay:
         """Return the oracle's actions for the text of an AMR; none for None."""
-        scheme = self._known_scheme
+        scheme = self._learned_scheme
         if text is None:
             return scheme.table.replay(sentence, [])
         replay = self._replays.get((sentence, text))
@@ -168,14 +168,14 @@ class AmrParser(ParserPipe):
         return np.array([bool((replay.ids >= 0).any()) for replay in gold], dtype=np.bool_)
 
     def _warn_settings(self) -> None:
-        """Warn of settings that differ from the scheme's."""
-        learned = self._known_scheme.learned_settings
+        """Warn about settings that differ from the scheme's."""
+        learned = self._learned_scheme.learned_settings
         current = {name: getattr(self, name) for name in learned}
         if current != learned:
             warnings.warn(Warnings.W1004.format(name=self.name, given=current, learned=learned), stacklevel=3)
 
     @property
-    def _known_scheme(self) -> AmrScheme:
+    def _learned_scheme(self) -> AmrScheme:
         if self.scheme is None:
             raise ValueError(Errors.E405)
         return self.scheme

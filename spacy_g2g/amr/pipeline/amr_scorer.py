@@ -24,7 +24,7 @@ def make_amr_scorer(
     restarts: Number of random starts in the search for the best mapping of nodes, besides the fixed starts.
     seed: Seed of the random starts.
     wiki: Count the relation :wiki.
-    Raises ValueError for less than 0 restarts.
+    Raises ValueError for fewer than 0 restarts.
     """
     if restarts < 0:
         raise ValueError(Errors.E1022.format(restarts=restarts))
@@ -54,9 +54,9 @@ def score_amrs(
         texts = get_amrs(example.predicted) or []
         spans = [(span.start, span.end) for span in sentences_of(example.predicted)] if texts else []
         pairs = list(zip(match_sentences(example, spans), texts, strict=True))
-        found, extra = dict(pairs), [text for number, text in pairs if number is None]
+        matched, extra = dict(pairs), [text for number, text in pairs if number is None]
         gold += [*references, *[None] * len(extra)]
-        predicted += [*map(found.get, range(len(references))), *extra]
+        predicted += [*map(matched.get, range(len(references))), *extra]
     triples, concepts = smatch(gold, predicted=predicted, restarts=restarts, seed=seed, wiki=wiki)
     return _summary("smatch", triples) | _summary("amr_concepts", concepts)
 

@@ -50,7 +50,7 @@ class AmrSettings(CheckedSettings):
         "that share no letters with their word.",
         FROM_ZERO,
     )
-    max_forks: int = setting(MAX_FORKS, "Largest number of concepts of a word besides the first.", FROM_ZERO)
+    max_forks: int = setting(MAX_FORKS, "Maximum number of concepts of a word besides the first.", FROM_ZERO)
     wiki: Wiki = setting(
         "drop", 'Links to Wikipedia: leave them out ("drop"), or learn them as constants ("keep").'
     )

@@ -20,10 +20,11 @@ from ..parsing.graph import AmrGraph, Wiki
 from ..parsing.table import Replay
 from .scheme import AmrSettings, LemmaSource, TrainingGraph
 
-READ_AT_ONCE = 500
-#: Largest number of bytes of replays in the cache.
+#: Number of Examples that are read together.
+BATCH_SIZE = 500
+#: Maximum number of bytes of replays in the cache.
 MAX_BYTES = 500_000_000
-#: Words of a sentence in a message.
+#: Number of words of a sentence in a message.
 SHOWN_WORDS = 8
 
 
@@ -45,7 +46,7 @@ def read_training_data(
     sentences: list[AmrSentence] = []
     graphs: list[TrainingGraph] = []
     n_graphs = 0
-    for batch in minibatch(get_examples(), size=READ_AT_ONCE):  # type: ignore[no-untyped-call]
+    for batch in minibatch(get_examples(), size=BATCH_SIZE):  # type: ignore[no-untyped-call]
         segmentation = segment_examples(batch)
         docs = [example.predicted for example in batch]
         if settings.lemma_source == "token" and nlp is not None:
@@ -73,7 +74,7 @@ def annotate(docs: Sequence[Doc], nlp: Language, name: str) -> list[Doc]:
 
     docs: The Docs.
     nlp: The pipeline.
-    name: Name of the component before which annotations end.
+    name: Name of the component. Only components before it annotate.
     """
     settings = nlp.config["training"]
     docs = [doc.copy() for doc in docs]
@@ -90,7 +91,7 @@ def annotate(docs: Sequence[Doc], nlp: Language, name: str) -> list[Doc]:
 def read_amr_sentences(
     docs: Sequence[Doc], segmentation: Segmentation, lemma_source: LemmaSource
 ) -> list[AmrSentence]:
-    """Return the sentences that have words; with "token", tokens give the lemmas that they have."""
+    """Return the sentences that have words. With "token", the lemmas come from the tokens."""
     words = word_attributes(docs, segmentation, "ORTH")
     lemmas = word_attributes(docs, segmentation, "LEMMA") if lemma_source == "token" else [""] * len(words)
     return [AmrSentence.of(words[part], lemmas[part]) for part in segmentation.sentence_slices]
@@ -119,9 +120,9 @@ def gold_graph(text: str, words: Sequence[str], *, name: str, wiki: Wiki) -> Amr
 
 
 class ReplayCache(dict[tuple[AmrSentence, str], Replay]):
-    """Replays by sentence and text of the AMR: to find one takes longer than to train on it.
+    """Replays by sentence and text of the AMR. Computing a replay takes longer than training on it.
 
-    When it is full, no more are kept. Copies and pickles begin empty.
+    A full cache takes no more replays. Copies and pickles start empty.
     """
 
     n_bytes = 0
