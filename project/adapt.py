@@ -1,9 +1,9 @@
-"""Continue a trained pipeline with sentences of one's own, by configs/adapt.cfg.
+"""Continue training a pipeline on your own sentences, by configs/adapt.cfg.
 
     python -m project.adapt BASE FOLDER OUTPUT [--replay PATH] [--SECTION.SETTING VALUE]
 
-FOLDER has train.conllu and dev.conllu, as project/treebank.py makes them. OUTPUT exists when the training is
-done; its facts.json says what was trained. A training with the same data and settings is not repeated.
+FOLDER has train.conllu and dev.conllu, as project/treebank.py makes them. OUTPUT appears when training is
+done, and its facts.json says what was trained. Training with the same data and settings is not repeated.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ CONFIG = CONFIGS / "adapt.cfg"
 
 
 def adapt(args: argparse.Namespace, settings: dict[str, Any]) -> None:
-    """Continue a pipeline, unless that is done. Arguments are those of the command.
+    """Continue training a pipeline, unless the output is up to date.
 
+    args: Arguments of the command.
     settings: Settings that replace the config's.
     """
     train, dev = (args.folder / f"{split}.conllu" for split in ("train", "dev"))
@@ -37,8 +38,8 @@ def adapt(args: argparse.Namespace, settings: dict[str, Any]) -> None:
     settings |= {"paths.base": args.base, "paths.train": str(train), "paths.dev": str(dev)}
     settings |= {"paths.replay": replay or None} | step_settings(load_config(CONFIG), args.steps)
     inputs = {"train": train, "dev": dev, "config": CONFIG}
-    given = {"base": args.base, "replay": replay}  # a base may be the name of a package
-    inputs |= {name: Path(path) for name, path in given.items() if path and Path(path).exists()}
+    paths = {"base": args.base, "replay": replay}  # a base may be the name of a package
+    inputs |= {name: Path(path) for name, path in paths.items() if path and Path(path).exists()}
     sources = sources_of(inputs, **settings)
     trained = args.output / BEST
     if is_up_to_date(trained, sources):
@@ -66,9 +67,7 @@ def main() -> None:
     cli.add_argument("base", help="folder or name of the trained pipeline")
     cli.add_argument("folder", type=Path, help="folder with train.conllu and dev.conllu")
     cli.add_argument("output", type=Path, help="folder for model-best, model-last and facts.json")
-    cli.add_argument(
-        "--replay", default="", help="sentences of what the base learned from, which are mixed in"
-    )
+    cli.add_argument("--replay", default="", help="sentences that the base learned from, to mix in")
     cli.add_argument("--steps", type=int, default=0, help="steps; 0 chooses by the number of sentences")
     cli.add_argument("--gpu", type=int, default=-1, help="GPU to use; -1 for the CPU")
     args, others = cli.parse_known_args()

@@ -3,7 +3,7 @@
     python -m project.all_treebanks WORKFLOW... [--vars.gpu 0 ...]
 
 Options are those of `spacy project run`. If a treebank fails, the others still run, and the command names it
-at the end. A second run does only what is not up to date.
+at the end. A second run makes only what is not up to date.
 """
 
 from __future__ import annotations

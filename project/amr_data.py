@@ -6,8 +6,8 @@
 
 A SOURCE is a URL, or the path of a file or of a folder of files (.txt, .amr). IDS are ids and ranges of ids,
 separated by white space, as in "lpp_1943.289..1562". FOLDER gets train.txt, dev.txt and perhaps test.txt.
-OUTPUT gets the same as .spacy, without the AMRs that can't be read. Outputs that are up to date are not
-made again, and nothing is downloaded while FOLDER exists.
+OUTPUT gets the same sets as .spacy files, without the AMRs that can't be read. Outputs that are up to date
+are not made again, and nothing is downloaded while FOLDER exists.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .up_to_date import is_up_to_date, one_at_a_time, record_sources, sources_of
 
 #: Seconds without an answer before a download fails.
 TIMEOUT = 60
-#: Language code of corpora without one.
+#: Language code of corpora that name none.
 LANG = "en"
 WORDS = ("file", "tokenizer")
 
@@ -63,7 +63,7 @@ def choose_parts(data: str, sources: Mapping[str, str], *, ids: Mapping[str, str
     """Return the source of each set.
 
     data: Source of all sets.
-    sources: Sources by set. If any is given, ``data`` is not used.
+    sources: Source of each set. With any of them, ``data`` is not used.
     ids: Ids in ``data``, by set.
     Raises SystemExit without a training or a development set.
     """
@@ -92,13 +92,13 @@ def fetch(name: str, folder: Path, parts: Mapping[str, Part], data_license: str)
     Raises SystemExit if a source can't be read, has no AMRs, or has none of the ids.
     """
     sources = list(dict.fromkeys(part.source for part in parts.values()))
-    # A file:// address is read as a path, so that a change of the file is seen.
+    # A file:// address is read as a path, to notice changes of the file.
     paths = {source: local_path(source) for source in sources}
     files = {source: corpus_files(path, AMR_SUFFIXES) for source, path in paths.items() if path is not None}
     by_path = {str(file): file for file in chain.from_iterable(files.values())}
     ids = {split: [part.source, *part.ids] for split, part in parts.items()}
-    made = sources_of(by_path, name=name, license=data_license, parts=ids)
-    if is_up_to_date(folder, made):
+    inputs = sources_of(by_path, name=name, license=data_license, parts=ids)
+    if is_up_to_date(folder, inputs):
         return
     texts = {
         source: "\n\n".join(map(_read, files[source])) if source in files else _download(source)
@@ -107,7 +107,7 @@ def fetch(name: str, folder: Path, parts: Mapping[str, Part], data_license: str)
     with staging_folder(folder) as temporary:
         staged = temporary / "staged"
         staged.mkdir()
-        found = {
+        records = {
             split: _write_set(staged / f"{split}.txt", split, part, texts[part.source])
             for split, part in parts.items()
         }
@@ -115,12 +115,12 @@ def fetch(name: str, folder: Path, parts: Mapping[str, Part], data_license: str)
         origin = FILES if is_local else parts["train"].source
         write_source(
             staged, kind=AMR, treebank=name, tag="", origin=origin, commit="", code=LANG,
-            license=data_license, parts=found,
+            license=data_license, parts=records,
         )  # fmt: skip
         if folder.exists():
             folder.rename(temporary / "old")
         staged.rename(folder)
-    record_sources(folder, made)
+    record_sources(folder, inputs)
 
 
 def _read(path: Path) -> str:
@@ -205,14 +205,14 @@ def convert(folder: Path, *, output: Path, words: str, lang: str) -> None:
         if not source.exists():
             target.unlink(missing_ok=True)
             continue
-        made = sources_of({"amrs": source}, words=words, lang=lang)
-        if is_up_to_date(target, made):
+        inputs = sources_of({"amrs": source}, words=words, lang=lang)
+        if is_up_to_date(target, inputs):
             continue
         convert_amr([source], target, gold_tokens=words == "file", on_error="skip", lang=lang)
-        record_sources(target, made)
+        record_sources(target, inputs)
 
 
-def arguments(given: list[str] | None) -> argparse.Namespace:
+def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
     cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = cli.add_subparsers(dest="command", required=True)
     command = commands.add_parser("fetch")
@@ -222,18 +222,17 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
     command.add_argument("--license", default="", help="license of the data")
     for split in SPLITS:
         command.add_argument(f"--{split}-ids", default="", help="ids of a set in --data")
-        command.add_argument(f"--{split}", default="", help="URL or path of a set; --data is not read then")
+        command.add_argument(f"--{split}", default="", help="URL or path of a set; --data is then not read")
     command = commands.add_parser("convert")
     command.add_argument("folder", type=Path, help="folder that fetch made")
     command.add_argument("output", type=Path, help="folder for train.spacy, dev.spacy and test.spacy")
     command.add_argument("--words", choices=WORDS, default=WORDS[0], help="words of the file or a tokenizer")
     command.add_argument("--lang", default="", help=f"language code of the tokenizer; empty for {LANG}")
-    return cli.parse_args(given)
+    return cli.parse_args(arguments)
 
 
-def main(given: list[str] | None = None) -> None:
-    args = arguments(given)
-    # Files of an unfinished download are removed after SIGTERM, too.
+def main(arguments: list[str] | None = None) -> None:
+    args = read_arguments(arguments)
     with user_errors():
         if args.command == "convert":
             with one_at_a_time(args.output):

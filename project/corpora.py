@@ -2,7 +2,7 @@
 
     python -m project.corpora FOLDER OUTPUT [--n-sents N]
 
-Sets that are up to date are not converted again. The Docs of treebanks that were joined know their treebank.
+Sets that are up to date are not converted again. If treebanks were joined, each Doc names its treebank.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from .up_to_date import is_up_to_date, one_at_a_time, record_sources, sources_of
 def convert_once(files: Mapping[str, Path], output: Path, n_sents: int, prefixes: Mapping[str, str]) -> None:
     """Convert a set, unless the output is up to date.
 
-    files: CoNLL-U files by the names of their treebanks; by "treebank" the file of only one.
+    files: CoNLL-U file of each treebank, by the treebank's name. A single treebank is named "treebank".
     output: .spacy file.
     n_sents: Number of sentences in each Doc.
-    prefixes: Names that Docs of several treebanks keep, by the treebanks' names.
+    prefixes: Name that the Docs of each treebank keep, by the treebank's name; empty for a single treebank.
     """
     sources = sources_of(files, n_sents=n_sents)
     if is_up_to_date(output, sources):
@@ -44,7 +44,7 @@ def convert_once(files: Mapping[str, Path], output: Path, n_sents: int, prefixes
 
 
 def _join(files: Mapping[str, Path], output: Path, n_sents: int, prefixes: Mapping[str, str]) -> None:
-    """Convert the files of several treebanks into one, whose Docs know their treebank."""
+    """Convert the files of several treebanks into one file, in which each Doc names its treebank."""
     joined, vocab = DocBin(store_user_data=True), Vocab()
     for name, file in files.items():
         for doc in read_gold_docs([file], vocab, n_sents):

@@ -2,10 +2,10 @@
 
     python -m project.jackknife TRAIN OUTPUT --dev DEV [--folds 5] ...
 
-TRAIN (.spacy or .conllu) is split into folds. For each fold, a parser is trained on the other folds and
-parses it. OUTPUT (.conllu or .spacy) has the whole training set in its order, with the predicted trees: it is
-the `predicted` corpus of spacy_g2g.RefinerCorpus.v1. On its own training sentences, a parser makes fewer
-errors than on other text, so its trees would not show a refiner the errors that it must correct. After an
+TRAIN (.spacy or .conllu) is split into folds. Each fold is parsed by a parser that was trained on the other
+folds. OUTPUT (.conllu or .spacy) has the whole training set in its order, with the predicted trees: it is the
+`predicted` corpus of spacy_g2g.RefinerCorpus.v1. On its own training sentences, a parser makes fewer errors
+than on other text, so its trees would not show a refiner the errors that it must correct. After an
 interruption, the next run keeps the parsed folds.
 """
 
@@ -101,7 +101,7 @@ def las(predicted: Sequence[Doc], *, gold: Sequence[Doc]) -> float:
     return 100 * (score_ud(Example(doc, reference) for doc, reference in pairs)["ud_las"] or 0.0)
 
 
-def _words_of(doc: Doc) -> list[str]:
+def _words(doc: Doc) -> list[str]:
     return [token.text for token in doc]
 
 
@@ -111,7 +111,7 @@ def read_predicted(folder: Path, gold: Sequence[Doc], vocab: Vocab) -> list[Doc]
     Raises SystemExit if they do not have the words of the gold Docs.
     """
     docs = list(read_gold_docs([folder / PREDICTED], vocab))
-    if list(map(_words_of, docs)) != list(map(_words_of, gold)):
+    if list(map(_words, docs)) != list(map(_words, gold)):
         raise SystemExit(f"{folder / PREDICTED} has other words than this fold: delete {folder}.")
     return docs
 
@@ -152,8 +152,8 @@ def check_settings(work: Path, args: argparse.Namespace) -> None:
     settings = {name: sha256_of(Path(path)) for name, path in files.items()}
     settings |= {name: getattr(args, name) for name in SETTINGS}
     path = work / "settings.json"
-    found = read_json(path) or settings
-    different = sorted(name for name in settings if found.get(name) != settings[name])
+    recorded = read_json(path) or settings
+    different = sorted(name for name in settings if recorded.get(name) != settings[name])
     if different:
         raise SystemExit(
             f"{work} has folds made with other settings: {', '.join(different)}. Expected the same settings, "
@@ -163,7 +163,10 @@ def check_settings(work: Path, args: argparse.Namespace) -> None:
 
 
 def jackknife(args: argparse.Namespace) -> float:
-    """Write the predicted trees of the training set; return their LAS. Arguments are the command's."""
+    """Write the predicted trees of the training set, and return their LAS.
+
+    args: Arguments of the command.
+    """
     check_suffix(args.output, [".conllu", ".spacy"])
     source = read_source(args.data)
     args.lang, args.encoder = choose_language(args.lang, source), choose_encoder(args.encoder, source)
@@ -191,15 +194,14 @@ def jackknife(args: argparse.Namespace) -> float:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command."""
     cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = cli.add_argument
     add("train", type=Path, help="training corpus, .spacy or .conllu")
-    add("output", type=Path, help="file for the same with predicted trees, .conllu or .spacy")
+    add("output", type=Path, help="file for the training corpus with predicted trees, .conllu or .spacy")
     add("--dev", required=True, help="corpus to choose each parser's best step on")
     add("--folds", type=int, default=5, help="number of folds, and of parsers")
-    add("--block", type=int, default=10, help="successive Docs that stay in one fold")
-    add("--seed", type=int, default=0, help="seed of the dealing of blocks to folds")
+    add("--block", type=int, default=10, help="number of successive Docs that stay in one fold")
+    add("--seed", type=int, default=0, help="seed for dealing blocks to folds")
     add("--work", type=Path, help="folder for the folds; beside the output if not given")
     add_training_arguments(cli)
     args = cli.parse_args(arguments)

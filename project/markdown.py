@@ -7,15 +7,13 @@ from collections.abc import Sequence
 
 #: Rows of cells; the first row is the head.
 Table = Sequence[Sequence[str]]
-
-
 #: Characters of plain text that Markdown and HTML would take for markup.
 MARKUP = re.compile(r"[\\|`\[\]<]")
 
 
 def plain_text(text: str) -> str:
-    """Return text that Markdown shows as it is, such as a license that a stranger wrote, in one line."""
-    return MARKUP.sub(lambda found: f"\\{found[0]}", " ".join(text.split()))
+    """Return text as one line that Markdown shows unchanged, such as a license that a stranger wrote."""
+    return MARKUP.sub(lambda match: f"\\{match[0]}", " ".join(text.split()))
 
 
 def markdown_table(rows: Table) -> str:

@@ -1,12 +1,12 @@
-"""Make a release with `gh`, the command of GitHub: of the library, or of pipelines.
+"""Release the library, or pipelines, with GitHub's command `gh`.
 
     python -m project.release notes TAG              print the section of CHANGELOG.md for a tag
     python -m project.release library TAG FILE...    release these files with that section
     python -m project.release pipelines TAG FOLDER   release the wheels of a folder
 
-A tag of the library is v and its version. One of pipelines is like pipelines-0.1.0: beside their wheels, a
-release has their cards and pipelines.json, with file, SHA-256, size, scores, treebank and licenses of each.
-Only what Python has is imported, so nothing must be installed first.
+The tag of a library release is v and the version. A release of pipelines has a tag such as pipelines-0.1.0.
+Besides the wheels, it has their cards, and pipelines.json with the file, SHA-256, size, scores, treebank and
+licenses of each pipeline. This module needs only Python, so nothing must be installed first.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from .markdown import markdown_table
 CHANGES = Path(__file__).parent.parent / "CHANGELOG.md"
 LIST = "pipelines.json"
 PIPELINES_TAG = re.compile(r"pipelines-\d+(\.\d+)*", re.ASCII)
-#: Licenses whose terms let us pass on what was made from a source: neither NC nor ND.
+#: Licenses of sources that let us distribute what was made from them: neither NC nor ND.
 OPEN_LICENSE = re.compile(r"MIT|Apache-2\.0|CC0.*|CC[ -]BY([ -]SA)?[ -]\d\.\d( .*)?")
-#: What pipelines.json takes from meta.json as it is.
+#: Keys of meta.json that pipelines.json copies.
 FROM_META = ("lang", "name", "version", "description", "pipeline", "license", "sources", "requirements")
 #: Sets of scores, by the beginning of their names in meta.json.
 SCORED = ("dev", "test")
@@ -53,15 +53,15 @@ def release_notes(tag: str) -> str:
 
 
 def describe_pipelines(folder: Path) -> list[dict[str, Any]]:
-    """Write pipelines.json and the cards of a folder's wheels beside them; return what the file has.
+    """Write pipelines.json, and a card beside each wheel of a folder; return the content of pipelines.json.
 
     Raises SystemExit if there is no wheel, or if a source of a pipeline has no open license.
     """
-    found = [_describe(wheel) for wheel in sorted(folder.glob("*.whl"))]
-    if not found:
+    pipelines = [_describe(wheel) for wheel in sorted(folder.glob("*.whl"))]
+    if not pipelines:
         raise SystemExit(f"There is no wheel in {folder}. Expected the wheels of pipelines.")
-    write_text(folder / LIST, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
-    return found
+    write_text(folder / LIST, json.dumps(pipelines, indent=2, ensure_ascii=False) + "\n")
+    return pipelines
 
 
 def _describe(wheel: Path) -> dict[str, Any]:
@@ -91,13 +91,13 @@ def _describe(wheel: Path) -> dict[str, Any]:
 
 
 def pipeline_notes(pipelines: Sequence[dict[str, Any]]) -> str:
-    """Return the text of a release of pipelines: a table with a row for each of them."""
+    """Return the text of a release of pipelines: a table with a row for each pipeline."""
     rows = [("wheel", "components", "LAS, test set", "license of the treebank", "MB")]
-    for found in pipelines:
-        las = found["scores"].get("test_las")
+    for pipeline in pipelines:
+        las = pipeline["scores"].get("test_las")
         las = "-" if las is None else f"{100 * las:.2f}"
-        parts = ", ".join(found["pipeline"])
-        rows.append((found["file"], parts, las, found["license"], f"{found['size'] / 1e6:.0f}"))
+        parts = ", ".join(pipeline["pipeline"])
+        rows.append((pipeline["file"], parts, las, pipeline["license"], f"{pipeline['size'] / 1e6:.0f}"))
     digests = f"SHA-256, all scores and all licenses are in {LIST}."
     return f"{markdown_table(rows)}\n\n{digests} The code is under the MIT license.\n"
 
@@ -115,7 +115,7 @@ def main() -> None:
     cli.add_argument("what", choices=("notes", "library", "pipelines"))
     cli.add_argument("tag")
     cli.add_argument(
-        "paths", type=Path, nargs="*", help="files of the library; folder of wheels of pipelines"
+        "paths", type=Path, nargs="*", help="files of the library, or the folder of the pipelines' wheels"
     )
     args = cli.parse_args()
     if args.what == "pipelines":

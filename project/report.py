@@ -2,8 +2,8 @@
 
     python -m project.report METRICS TABLES.md TABLES.html
 
-METRICS has a folder for each run, which project/score.py wrote. The papers' figures are those in
-`assets/papers.json`, which names paper, table and column of each.
+METRICS has a folder for each run, which project/score.py wrote. The papers' figures come from
+`assets/papers.json`, which names the paper, table and column of each figure.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ class Run:
         return any("test_raw" in scores for scores in self.scores.values())
 
     def percent(self, kind: str, *, split: str, metric: str) -> float | None:
-        """Return a score in percent; None if it is not known, or of tags and lemmas of which none is right.
+        """Return a score in percent, or None if it is unknown.
 
-        A pipeline without a component that writes them has none, and a treebank may have none.
+        A score of 0 for tags or lemmas also counts as unknown: the pipeline or the treebank has none.
         """
         f1 = self.scores.get(kind, {}).get(split, {}).get(metric, {}).get("f1")
         return None if f1 is None or (metric in TOKEN_METRICS and not f1) else float(100 * f1)
@@ -154,7 +154,7 @@ def _beside_papers(
 ) -> Section:
     """Return our figures and the papers' figures, with averages over the treebanks that both have.
 
-    Runs may have a suffix after the treebank's name. Runs with the same suffix have their own average.
+    The name of a run may have a suffix after the treebank's name. Runs with the same suffix have an average.
 
     title: Title of the section.
     note: Note below the title.
@@ -240,8 +240,8 @@ def _source_rows(runs: Iterable[Run]) -> Table:
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if len(known) == len(values) else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) / len(numbers) if len(numbers) == len(values) else None
 
 
 def _number(value: float | None) -> str:

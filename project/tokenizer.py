@@ -1,11 +1,10 @@
-"""Make a tokenizer of spaCy that cuts text as a treebank does.
+"""Make a spaCy tokenizer that cuts text as a treebank does.
 
     python -m project.tokenizer TRAIN.conllu OUTPUT [--dev DEV.conllu] [--lang CODE]
 
-OUTPUT is an empty pipeline with the tokenizer: give it as --paths.tokenizer to spacy train. It splits the
-multiword tokens that have the same words wherever they occur; others stay whole. A tokenizer that is up to
-date is not made again. Languages that spaCy tokenizes by other means than rules get none, unless --rules asks
-for it.
+OUTPUT is an empty pipeline with the tokenizer: give it as --paths.tokenizer to spacy train. It splits a
+multiword token if its words are the same wherever it occurs; others stay whole. A tokenizer that is up to
+date is not made again. A language that spaCy does not tokenize by rules gets none without --rules.
 """
 
 from __future__ import annotations
@@ -44,8 +43,8 @@ def make_tokenizer(
     output: Folder to write.
     lang: Language code.
     dev: CoNLL-U file for further scores.
-    Returns the counts with the language's rules and with the new ones, for "train" and "dev", in which a
-        multiword token is one token.
+    Returns the counts with the language's rules and with the new rules, for "train" and "dev". They count a
+        multiword token as one token.
     Raises SystemExit if a file has no token without white space, and ValueError if it is not CoNLL-U.
     """
     chunks = {}
@@ -70,17 +69,17 @@ def make_tokenizer(
 
 def single_analyses(tokens: Iterable[SurfaceToken]) -> dict[str, Words]:
     """Return the words of each multiword token that always has the same ones, all in lower case."""
-    found: defaultdict[str, set[Words]] = defaultdict(set)
+    analyses: defaultdict[str, set[Words]] = defaultdict(set)
     for form, words, *_ in tokens:
-        found[lower(form)].add(tuple(map(lower, words)))
-    return {form: words for form, (words, *more) in found.items() if not more and len(words) > 1}
+        analyses[lower(form)].add(tuple(map(lower, words)))
+    return {form: words for form, (words, *more) in analyses.items() if not more and len(words) > 1}
 
 
 def special_cases(sentences: Iterable[ConlluSentence]) -> dict[str, list[dict[int, str]]]:
     """Return spaCy's special cases for multiword tokens whose words are always the same.
 
-    They are in lower case, in title case and in capitals, since special cases are case-sensitive. A token
-    that is also a single word somewhere, or has white space, has none.
+    Special cases are case-sensitive, so there is one in lower case, one in title case and one in capitals. A
+    token that is also a single word somewhere, or has white space, gets none.
     """
     cases = {}
     tokens = chain.from_iterable(sentence.tokens for sentence in sentences)

@@ -1,4 +1,4 @@
-"""Rules of spaCy's tokenizer, and candidates for new ones from the chunks that are cut in the wrong way."""
+"""Rules of spaCy's tokenizer, and candidates for new rules from the chunks that it cuts in the wrong way."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from spacy_g2g.evaluation.tokenization import Chunk
 
 LETTER, DIGIT = r"[^\W\d_]", r"\d"
 _PARTS = re.compile(rf"{DIGIT}+|{LETTER}+|.", re.DOTALL)
-#: Flags at the start of a pattern, which hold for all of it: no pattern may stand before them.
+#: Flags at the start of a pattern. They apply to all of it, so no other pattern may stand before them.
 _FLAGS = re.compile(r"(?:\(\?[aiLmsux]+\))+")
-#: The flags of a pattern that can be written for a part of it.
+#: Flags that can also apply to a part of a pattern.
 _SCOPED = {"a": re.A, "i": re.I, "m": re.M, "s": re.S, "x": re.X}
-#: What a pattern must be for its method `match` to find what another method finds.
+#: Form of a pattern whose method `match` finds what another method finds.
 _METHODS = {"match": "{}", "fullmatch": r"(?:{})\Z", "search": "(?s:.*?)(?:{})"}
 
 Kind = Literal["prefixes", "suffixes", "infixes", "whole"]
@@ -38,13 +38,13 @@ COMPILE: dict[str, Callable[[Any], re.Pattern[str]]] = {
 class Rules:
     """Rules of a tokenizer. Patterns that were added come before the language's own.
 
-    prefixes: Patterns of what is cut off at the start of a chunk.
-    suffixes: Patterns of what is cut off at its end.
-    infixes: Patterns of what is cut out of the rest.
-    whole: Patterns of what is never cut.
-    added: Patterns that were added to the affixes and infixes, by the names of these.
-    exceptions: Tokens of chunks, and of what is left of chunks, in spaCy's form.
-    token_match: The language's own pattern of what is never cut, or None.
+    prefixes: Patterns to cut off at the start of a chunk.
+    suffixes: Patterns to cut off at its end.
+    infixes: Patterns to cut out of the rest.
+    whole: Patterns of text that is never cut.
+    added: Patterns that were added to the prefixes, suffixes and infixes, by these names.
+    exceptions: Tokens of a chunk, or of the rest of a chunk, in spaCy's format.
+    token_match: The language's own pattern of text that is never cut, or None.
     url_match: Pattern of URLs, or None.
     """
 
@@ -58,7 +58,7 @@ class Rules:
     url_match: str | None = None
 
     def tokenizer(self, vocab: Vocab) -> Tokenizer:
-        """Make a tokenizer of spaCy."""
+        """Make a spaCy tokenizer."""
         both = {kind: (*self.added.get(kind, ()), *getattr(self, kind)) for kind in AFFIXES}
         search = {kind: patterns and COMPILE[kind](patterns) for kind, patterns in both.items()}
         return self._with(
@@ -71,20 +71,20 @@ class Rules:
         )
 
     def trial(self, vocab: Vocab, exceptions: Mapping[str, Any]) -> Tokenizer:
-        """Make a tokenizer for a trial, which compiles only the patterns that were added.
+        """Make a tokenizer for a trial. Only the added patterns are compiled for it.
 
         vocab: Vocabulary.
         exceptions: Exceptions to use.
         """
-        found = {}
+        patterns = {}
         for kind in AFFIXES:
             added = _compiled(kind, self.added.get(kind, ()))
-            found[kind] = [pattern for pattern in (added, _compiled(kind, getattr(self, kind))) if pattern]
+            patterns[kind] = [pattern for pattern in (added, _compiled(kind, getattr(self, kind))) if pattern]
         return self._with(
             vocab,
-            partial(_leftmost, found["prefixes"]),
-            partial(_leftmost, found["suffixes"]),
-            partial(_all_matches, found["infixes"]),
+            partial(_leftmost, patterns["prefixes"]),
+            partial(_leftmost, patterns["suffixes"]),
+            partial(_all_matches, patterns["infixes"]),
             partial(_first_match, [*map(_compile, self._never_cut())]),
             exceptions,
         )
@@ -107,7 +107,7 @@ class Rules:
         )
 
 
-#: Compiled patterns. Those of some languages take half a second, and Python itself keeps 512 of all.
+#: Compiles a pattern once. Some languages' patterns take half a second, and Python itself keeps only 512.
 _compile = lru_cache(maxsize=1024)(re.compile)
 
 
@@ -117,9 +117,9 @@ def _compiled(kind: str, patterns: tuple[str, ...]) -> re.Pattern[str] | None:
 
 
 def _leftmost(patterns: list[re.Pattern[str]], text: str, start: int = 0) -> re.Match[str] | None:
-    """Return the first match of several patterns, that of the first pattern where they start together."""
-    found = [match for pattern in patterns if (match := pattern.search(text, start))]
-    return min(found, key=lambda match: match.start(), default=None)
+    """Return the leftmost match of several patterns; of equal ones, that of the first pattern."""
+    matches = [match for pattern in patterns if (match := pattern.search(text, start))]
+    return min(matches, key=lambda match: match.start(), default=None)
 
 
 def _first_match(patterns: list[re.Pattern[str]], text: str) -> re.Match[str] | None:
@@ -139,9 +139,9 @@ def _all_matches(patterns: list[re.Pattern[str]], text: str) -> list[re.Match[st
 class Change:
     """A change of the rules.
 
-    trigger: Pattern that is found in every chunk that the change can concern.
-    added: Patterns to put before the others, each with the rules they belong to.
-    dropped: Pattern to remove, with the rules it belongs to.
+    trigger: Pattern that occurs in every chunk that the change can affect.
+    added: Patterns to put before the others, each with the rules that it belongs to.
+    dropped: Pattern to remove, with the rules that it belongs to.
     """
 
     trigger: str
@@ -158,15 +158,15 @@ class Change:
                 rules = replace(rules, added={**rules.added, kind: more})
         if self.dropped is not None:
             kind, pattern = self.dropped
-            kept = tuple(other for other in getattr(rules, kind) if other != pattern)
-            rules = replace(rules, **{kind: kept})  # type: ignore[arg-type]
+            others = tuple(other for other in getattr(rules, kind) if other != pattern)
+            rules = replace(rules, **{kind: others})  # type: ignore[arg-type]
         return rules
 
 
 def language_rules(nlp: Language) -> Rules:
-    """Return the rules of a language, in patterns that can be joined and that spaCy can save.
+    """Return the rules of a language, as patterns that can be joined and that spaCy can save.
 
-    Raises ValueError for a match that is no method of a pattern, which spaCy could not save.
+    Raises ValueError for a match function that is not a method of a pattern: spaCy could not save it.
     """
     defaults = nlp.Defaults
     return Rules(
@@ -180,10 +180,10 @@ def language_rules(nlp: Language) -> Rules:
 
 
 def _pieces(kind: Kind, pieces: Iterable[Any] | None) -> tuple[str, ...]:
-    """Return affixes or infixes, each with the flags that hold for all of them once they are joined."""
-    given = [piece for piece in pieces or () if piece.strip()]
-    flags = COMPILE[kind](given).flags
-    return tuple(_scoped(piece, flags) for piece in given)
+    """Return affixes or infixes, each with the flags that apply to all of them once they are joined."""
+    patterns = [piece for piece in pieces or () if piece.strip()]
+    flags = COMPILE[kind](patterns).flags
+    return tuple(_scoped(pattern, flags) for pattern in patterns)
 
 
 def _match_pattern(nlp: Language, name: str) -> str | None:
@@ -212,7 +212,7 @@ def _scoped(pattern: str, flags: int) -> str:
 
 
 def additions(wrong: Iterable[tuple[Chunk, Chunk, int]]) -> list[Change]:
-    """List new patterns that would mend at least two distinct chunks, the most useful first.
+    """List new patterns that would fix at least two distinct chunks, the most useful first.
 
     wrong: Gold tokens, tokens of the tokenizer, and number of times, of each chunk.
     """
@@ -278,9 +278,9 @@ def _keep(token: str) -> Iterator[Change]:
 def _runs(token: str) -> Iterator[Change]:
     """Yield patterns that keep a run of symbols together."""
     if len(set(token)) == 1:
-        for least in (2, 3, 4):
-            if len(token) >= least:
-                yield _everywhere(f"{re.escape(token[0])}{{{least},}}")
+        for length in (2, 3, 4):
+            if len(token) >= length:
+                yield _everywhere(f"{re.escape(token[0])}{{{length},}}")
     else:
         symbols = "".join(re.escape(char) for char in sorted(set(token)))
         yield from map(_everywhere, (f"[{symbols}]{{2,}}", re.escape(token)))
@@ -299,12 +299,13 @@ def _split(left: str, right: str, before: str, after: str) -> Iterator[Change]:
     before, after: Text of the chunk on either side of the cut.
     """
     is_first, is_last = left == before, right == after
-    seen, ahead = f"(?<={_class(left[-1])})", f"(?={_class(right[0])})"
-    for pattern in (seen + ahead, f"(?<={re.escape(left[-1])}){ahead}", f"{seen}(?={re.escape(right[0])})"):
+    behind, ahead = f"(?<={_class(left[-1])})", f"(?={_class(right[0])})"
+    last, first = re.escape(left[-1]), re.escape(right[0])
+    for pattern in (behind + ahead, f"(?<={last}){ahead}", f"{behind}(?={first})"):
         yield Change(pattern, (("infixes", pattern),))
     follow = "" if is_last else f"(?={_class(after[len(right)])})"
     kind: Kind = "suffixes" if is_last else "infixes"
-    for pattern in (f"{seen}(?i:{re.escape(right)}){follow}", *_bare(right, right[0])):
+    for pattern in (f"{behind}(?i:{re.escape(right)}){follow}", *_bare(right, right[0])):
         yield Change(pattern, ((kind, pattern),))
     if is_first:
         for pattern in (f"(?i:{re.escape(left)}){ahead}", *_bare(left, left[-1])):

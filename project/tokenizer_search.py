@@ -1,4 +1,4 @@
-"""A tokenizer of spaCy made from the tokens of a treebank.
+"""Make a spaCy tokenizer from the tokens of a treebank.
 
 The rules start from those of the language. Each change is kept if it lowers the number of wrong tokens in the
 training text. New patterns are tried first, then removals of patterns, then exceptions. The search is
@@ -25,16 +25,16 @@ from spacy_g2g.evaluation.tokenization import Chunk, compare_tokens
 
 from .tokenizer_rules import Change, Rules, additions, language_rules, removals
 
-#: Number of times that patterns and exceptions are looked for, each time with those found before.
+#: Number of searches for patterns and exceptions. Each search starts with the results of the last.
 N_ROUNDS = 2
-#: Number of candidates that are tried in a round.
-N_CANDIDATES = 500
-#: Number of wrong tokens that a new pattern must mend at least.
+#: Maximum number of candidates that are tried in a round.
+MAX_CANDIDATES = 500
+#: Minimum number of wrong tokens that a new pattern must fix.
 MIN_GAIN = 3
 
 
 class ChunkTable:
-    """Distinct chunks with their counts, made to be cut again and again.
+    """Distinct chunks with their counts, which can be cut many times.
 
     chunks: Counts by the tokens of a chunk.
     """
@@ -45,7 +45,7 @@ class ChunkTable:
         self.texts = ["".join(chunk) for chunk in self.chunks]
 
     def errors(self, tokenizer: Tokenizer, rows: Sequence[int] | IntArray) -> IntArray:
-        """Count the wrong tokens of chunks, on both sides, each chunk as often as it occurs.
+        """Count the wrong and the missing tokens of chunks. Each chunk counts as often as it occurs.
 
         tokenizer: The tokenizer.
         rows: Indices of the chunks to cut.
@@ -79,7 +79,7 @@ def train_tokenizer(nlp: Language, chunks: Counter[Chunk]) -> Tokenizer:
     """
     search = _Search(nlp, chunks)
     for i in range(1, N_ROUNDS + 1):
-        added, removed = additions(search.wrong())[:N_CANDIDATES], [*removals(search.rules)]
+        added, removed = additions(search.wrong())[:MAX_CANDIDATES], [*removals(search.rules)]
         for changes, name in ((added, "new patterns"), (removed, "removals of patterns")):
             n_wrong = search.errors.sum()
             line = f"Round {i} of {N_ROUNDS}: {n_wrong} wrong tokens; trying {len(changes)} {name}"
@@ -97,13 +97,13 @@ class _Search:
     """
 
     def __init__(self, nlp: Language, chunks: Counter[Chunk]) -> None:
-        #: A vocabulary that computes nothing of its words.
+        #: A vocabulary that computes no attributes of its words.
         self.vocab = Vocab()
         self.chunks = chunks
         self.table = ChunkTable(chunks)
         self.rules = language_rules(nlp)
         self.longest = max(map(len, self.rules.exceptions), default=0)
-        self._parts_of: dict[int, set[str]] = {}
+        self._parts_by_row: dict[int, set[str]] = {}
         self.all_rows = np.arange(len(chunks))
         self.errors = self.table.errors(self.rules.tokenizer(self.vocab), self.all_rows)
 
@@ -112,7 +112,7 @@ class _Search:
         return compare_tokens(self.rules.tokenizer(self.vocab), self.chunks).disagreements
 
     def try_changes(self, changes: Iterable[Change]) -> None:
-        """Keep the changes that mend more than they spoil, tried in the order of what each mends alone."""
+        """Keep the changes that fix more than they break. First try those that fix the most on their own."""
         alone = [(self._gain(change), change) for change in changes]
         useful = [(gain, change) for gain, change in alone if gain >= MIN_GAIN]
         for _, change in sorted(useful, key=lambda pair: (-pair[0], len(pair[1].trigger), pair[1].trigger)):
@@ -122,35 +122,35 @@ class _Search:
                 self.errors[rows] = self._cut(self.rules, rows)
 
     def _gain(self, change: Change) -> int:
-        """Return the number of wrong tokens that a change mends, 0 if it spoils as many distinct chunks."""
+        """Return the number of wrong tokens that a change fixes, 0 if it breaks as many distinct chunks."""
         changed = change.apply(self.rules)
         wrong = self._rows_with(change, np.flatnonzero(self.errors))
-        most = (self.errors[wrong] - self._cut(changed, wrong)).clip(0)
-        if most.sum() < MIN_GAIN or (most > 0).sum() < 2:
+        max_gains = (self.errors[wrong] - self._cut(changed, wrong)).clip(0)
+        if max_gains.sum() < MIN_GAIN or (max_gains > 0).sum() < 2:
             return 0
         rows = self._rows_with(change, self.all_rows)
         gains = self.errors[rows] - self._cut(changed, rows)
         return int(gains.sum()) if (gains > 0).sum() > (gains < 0).sum() else 0
 
     def _cut(self, rules: Rules, rows: IntArray) -> IntArray:
-        """Count the errors of some chunks, by a tokenizer with the exceptions that can concern them."""
+        """Count the errors of some chunks, by a tokenizer with only the exceptions that can affect them."""
         near = set().union(*map(self._parts, rows.tolist())) & rules.exceptions.keys()
         exceptions = {part: rules.exceptions[part] for part in sorted(near)}
         return self.table.errors(rules.trial(self.vocab, exceptions), rows)
 
     def _parts(self, row: int) -> set[str]:
-        """Return the parts of a chunk that are as long as some exception."""
-        if row not in self._parts_of:
+        """Return the parts of a chunk that have an exception."""
+        if row not in self._parts_by_row:
             text, longest = self.table.texts[row], self.longest
             ends = range(1, len(text) + 1)
             parts: set[str] = set()
             for end in ends:
                 parts.update(text[start:end] for start in range(max(0, end - longest), end))
-            self._parts_of[row] = parts & self.rules.exceptions.keys()
-        return self._parts_of[row]
+            self._parts_by_row[row] = parts & self.rules.exceptions.keys()
+        return self._parts_by_row[row]
 
     def add_exceptions(self) -> None:
-        """Add exceptions for what is still cut in the wrong way, where they mend more than they spoil."""
+        """Add exceptions for chunks that are still cut in the wrong way, if they fix more than they break."""
         exceptions = _cores(self.wrong())
         while exceptions:
             added = {}
@@ -162,13 +162,13 @@ class _Search:
             bad = self._without_gain(exceptions, gains)
             if not bad:
                 self.rules, self.errors = changed, errors
-                self._parts_of.clear()
+                self._parts_by_row.clear()
                 self.longest = max(map(len, changed.exceptions), default=0)
                 return
             exceptions = {core: tokens for core, tokens in exceptions.items() if core not in bad}
 
     def _without_gain(self, exceptions: dict[str, Chunk], gains: IntArray) -> set[str]:
-        """Return the exceptions that mend nothing in all the chunks that contain them."""
+        """Return the exceptions that fix nothing in all the chunks that contain them."""
         total: defaultdict[str, int] = defaultdict(int)
         lengths = sorted({len(core) for core in exceptions})
         for row in np.flatnonzero(gains).tolist():
@@ -197,4 +197,4 @@ def _cores(wrong: Iterable[tuple[Chunk, Chunk, int]]) -> dict[str, Chunk]:
             end += 1
         core = gold[start : len(gold) - end]
         votes["".join(core)][core] += n
-    return {text: min(found, key=lambda core: (-found[core], core)) for text, found in votes.items()}
+    return {text: min(counts, key=lambda core: (-counts[core], core)) for text, counts in votes.items()}

