@@ -343,7 +343,8 @@ class Graphs(NamedTuple):
         rank = self.label_probs[rows, words]
         further = further_subjects(heads, labels=labels, rank=rank, subjects=subjects)
         if len(further):
-            log_probs = self.label_log_probs[torch.from_numpy(further)].cpu().numpy().copy()
+            chosen_words = torch.from_numpy(further).to(self.label_log_probs.device)
+            log_probs = self.label_log_probs[chosen_words].cpu().numpy().copy()
             log_probs[:, np.array(subjects) - 1] = -np.inf
             places = rows[further], words[further]
             self.labels[places] = log_probs.argmax(axis=1) + 1
