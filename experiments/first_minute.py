@@ -93,7 +93,7 @@ def score_all(pipelines: Sequence[str], gold: Path) -> dict[str, dict[str, float
     return scores
 
 
-def table(times: Mapping[str, Mapping[str, float]], scores: Mapping[str, Mapping[str, float]]) -> Table:
+def table(times: Mapping[str, Mapping[str, float]], *, scores: Mapping[str, Mapping[str, float]]) -> Table:
     """Return rows of cells. A pipeline that was not scored has dashes."""
     shown = SCORES if scores else ()
     rows: list[tuple[str, ...]] = [("", *(title for title, _, _ in COLUMNS), *shown)]
@@ -119,7 +119,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if args.json is not None:
         found: dict[str, Any] = {"times": times, "scores": scores}
         args.json.write_text(json.dumps(found, indent=2), encoding="utf8")
-    print(markdown_table(table(times, scores)))
+    print(markdown_table(table(times, scores=scores)))
 
 
 if __name__ == "__main__":

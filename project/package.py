@@ -18,7 +18,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 from spacy.cli.package import package
@@ -78,7 +78,8 @@ def frequent_labels(dev: Path) -> list[str]:
     dev: Development set. Without this file there are none.
     """
     sentences = read_conllu(dev) if dev.exists() else ()
-    counts = Counter(word.deprel for sentence in sentences for word in sentence.words)
+    words = chain.from_iterable(sentence.words for sentence in sentences)
+    counts = Counter(word.deprel for word in words)
     return sorted(label for label, n in counts.items() if n >= FREQUENT)
 
 

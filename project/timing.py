@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from statistics import quantiles
 from typing import Any
@@ -52,10 +53,11 @@ def read_texts(file: Path) -> tuple[list[str], list[str]]:
 
     if file.suffix != ".conllu":
         documents = [block for block in file.read_text(encoding="utf8").split("\n\n") if block.strip()]
-        lines = [line for document in documents for line in document.splitlines()]
+        lines = chain.from_iterable(map(str.splitlines, documents))
         return [line for line in lines if line.strip()], documents
     sentences = list(read_conllu(file))
-    return [*(text for each in sentences for text in read_paragraphs([each]))], [*read_paragraphs(sentences)]
+    texts = chain.from_iterable(read_paragraphs([sentence]) for sentence in sentences)
+    return [*texts], [*read_paragraphs(sentences)]
 
 
 def seconds(run: Callable[[], Any]) -> float:
@@ -87,8 +89,9 @@ def times_of(pipeline: str, file: Path, disable: Sequence[str]) -> dict[str, flo
     load_s = seconds(lambda: spacy.load(pipeline, exclude=disable))
     nlp = spacy.load(pipeline, exclude=disable)
     first_s = seconds(lambda: nlp(single[0]))
-    calls = [seconds(partial(nlp, text)) for _ in range(CALLS + 1) for text in single][len(single) :]
+    calls = [seconds(partial(nlp, text)) for text in single * (CALLS + 1)][len(single) :]
     cuts = quantiles(calls, n=20) if len(calls) > 1 else calls * 19
+    n_bytes = sum(path.stat().st_size for path in nlp.path.rglob("*") if path.is_file())
     found = {
         "import_s": import_s,
         "load_s": load_s,
@@ -96,7 +99,7 @@ def times_of(pipeline: str, file: Path, disable: Sequence[str]) -> dict[str, flo
         "p50_ms": 1e3 * cuts[9],
         "p95_ms": 1e3 * cuts[18],
         "memory_mb": peak_memory(),
-        "disk_mb": sum(path.stat().st_size for path in nlp.path.rglob("*") if path.is_file()) / 1e6,
+        "disk_mb": n_bytes / 1e6,
         "sentence_words": sum(sizes[text] for text in single) / len(single),
     }
     long: list[str] = []
