@@ -44,7 +44,7 @@ THRESHOLD = "sentence_threshold"
 PRICE = "bare_start_price"
 #: Thresholds and prices among which ``SentenceFinder.fit`` chooses. The price of a new component.
 THRESHOLDS = tuple(np.linspace(-3.0, 3.0, 13).tolist())
-PRICES, NEW_PRICE = (0.0, 1.0, 2.0, 3.0, 4.0), 2.0
+PRICES, NEW_PRICE = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0), 4.0
 #: F1 penalty of a threshold or price per logit from that of a new component, divided by the square root of
 #: the number of sentences.
 THRESHOLD_PENALTY = 0.15
