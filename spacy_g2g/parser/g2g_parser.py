@@ -310,7 +310,7 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
 
     @property
     def subjects(self) -> tuple[int, ...]:
-        """Ids of the labels of which a word has one dependent at most; empty for a pipeline before 0.2."""
+        """Ids of the labels of which a word has one dependent at most; empty without such a rule."""
         return tuple(self.labels.index(label) for label in self.cfg.get(SUBJECTS, ()) if label in self.labels)
 
     @property

@@ -17,7 +17,7 @@ from ..errors import Errors
 from .trees import SPACE_LABEL
 
 #: Universal labels of subjects, and the subtype of the subject of a clause around another one.
-SUBJECTS, OUTER = {"nsubj", "csubj"}, "outer"
+SUBJECT_LABELS, OUTER = {"nsubj", "csubj"}, "outer"
 #: Maximum share of words with several subjects among those with subjects, if they are mistakes.
 MAX_SHARE = 0.02
 
@@ -61,9 +61,10 @@ def find_subjects(docs: Iterable[Doc]) -> list[str]:
     n_subjects = Counter[Any]()
     for place, doc in enumerate(docs):
         for token in doc:
-            universal, _, subtype = token.dep_.partition(":")
-            if universal in SUBJECTS and subtype != OUTER:
-                labels.add(token.dep_)
+            label = cell_value(token.dep_)
+            universal, _, subtype = label.partition(":")
+            if universal in SUBJECT_LABELS and subtype != OUTER:
+                labels.add(label)
                 n_subjects[place, token.head.i] += 1
     n_several = sum(n > 1 for n in n_subjects.values())
     return sorted(labels) if n_several <= MAX_SHARE * len(n_subjects) else []

@@ -84,8 +84,8 @@ class WhiteSpace(NamedTuple):
     is_repeated: Whether each word repeats the mark right before it, as in "???"; bool [words].
     is_inside: Whether each word continues a block. It is the text after a mark, as in "1. Tea", or begins an
         indented line of an item with a small letter; bool [words].
-    is_bare: Whether each word follows a word without a final mark, on the same line and after at most one
-        space; bool [words].
+    is_bare: Whether each word follows a word that does not end in punctuation or a symbol, on the same line
+        and after at most one space; bool [words].
     """
 
     features: FloatArray
