@@ -25,6 +25,7 @@ TITLES = {
     "spacy_readers": "Corpus readers",
     "spacy_augmenters": "Augmenters",
     "spacy_batchers": "Batchers",
+    "spacy_loggers": "Loggers",
     "spacy_scorers": "Scorers",
 }
 #: How a config names a registered function, by group of entry points.
@@ -35,6 +36,7 @@ WHERE = {
     "spacy_readers": "@readers",
     "spacy_augmenters": "@augmenters",
     "spacy_batchers": "@batchers",
+    "spacy_loggers": "@loggers",
     "spacy_scorers": "@scorers",
 }
 #: `name: text` in a docstring.

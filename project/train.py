@@ -54,10 +54,15 @@ from .treebank_settings import UNSET, choose_encoder, choose_language, encoder_n
 from .up_to_date import FACTS, is_up_to_date, one_at_a_time, read_json, record_sources, sources_of, today
 
 CONFIG, TRAINING = "train.cfg", "training.json"
+#: What an unfinished training began with, and the folder of its state.
+BEGUN, STATE = "begun.json", "state"
 
 
 def train_into(folder: Path, config: Config, gpu: int) -> None:
     """Train a model. The folder appears when training is complete.
+
+    A training that was stopped goes on from its last evaluation, if its config has `paths.state` and neither
+    the config nor a file of its paths has changed.
 
     folder: Folder to make. Its training.json has the minutes of `spacy train`, evaluations included.
     config: Config of the training.
@@ -65,15 +70,34 @@ def train_into(folder: Path, config: Config, gpu: int) -> None:
     """
     # spaCy writes its first model-best long before the end.
     unfinished = folder.with_name(f"{folder.name}.unfinished")
-    shutil.rmtree(unfinished, ignore_errors=True)
-    unfinished.mkdir(parents=True)
+    if has_setting(config, "paths.state"):
+        config["paths"]["state"] = str(unfinished / STATE)
+    begun = {**sources_of(_files(config.get("paths", {}))), "config": config.to_str(interpolate=False)}
+    if read_json(unfinished / BEGUN) != begun or not (unfinished / STATE).exists():
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir(parents=True)
     config.to_disk(unfinished / CONFIG, interpolate=False)
-    start = time.perf_counter()
-    spacy_train(unfinished / CONFIG, unfinished, use_gpu=gpu)
-    minutes = (time.perf_counter() - start) / 60
-    write_json(unfinished / TRAINING, {"minutes": minutes})
+    write_json(unfinished / BEGUN, begun)
+    minutes, start = read_json(unfinished / TRAINING).get("minutes", 0.0), time.perf_counter()
+    try:
+        spacy_train(unfinished / CONFIG, unfinished, use_gpu=gpu)
+    finally:
+        write_json(unfinished / TRAINING, {"minutes": minutes + (time.perf_counter() - start) / 60})
+    shutil.rmtree(unfinished / STATE, ignore_errors=True)
+    (unfinished / BEGUN).unlink()
     shutil.rmtree(folder, ignore_errors=True)
     unfinished.rename(folder)
+
+
+def _files(paths: Mapping[str, Any]) -> dict[str, Path]:
+    """Return the files that the paths of a config name. Some paths are dictionaries of treebanks."""
+    files: dict[str, Path] = {}
+    for value in paths.values():
+        if isinstance(value, Mapping):
+            files |= _files(value)
+        elif isinstance(value, str) and Path(value).is_file():
+            files[value] = Path(value)
+    return files
 
 
 def calibrate(folder: Path, config: Config) -> None:

@@ -192,6 +192,15 @@ class Errors(metaclass=_TextsWithCodes):
     E705 = "There is no pipeline to continue from. Expected --paths.base PIPELINE."
     E706 = "{path} has the components {names}. Expected a parser among them, such as g2g_parser."
     E707 = "No sentence in paths.train has a head to learn from. Expected at least one sentence with heads."
+    E708 = (
+        "{path} is the state of a training with another config: {sections} differ. Expected the same config, "
+        "or another folder in training.logger.path."
+    )
+    E709 = (
+        "Can't go on from {path}: up to step {step}, training now reads {found} words in place of {expected} "
+        "or in another order. Expected the same corpus, and components that draw no numbers from Python's "
+        "random module."
+    )
     E755 = (
         "{name} is {value}. Expected a number above 0. To set the learning rate for continued training: "
         "--training.optimizer.learn_rate.initial_rate RATE"

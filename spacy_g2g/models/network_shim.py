@@ -150,10 +150,9 @@ class NetworkShim(Shim, Generic[N]):
             return torch.zeros(0, self.known_spec.width, device=network.device)
         return torch.cat(parts).index_select(0, network.tensor(np.argsort(np.concatenate(places))))
 
-    def finish_update(self, optimizer: Optimizer) -> None:
-        """Make one AdamW step on the mean gradient over the words since the last step."""
-        if not self.n_targets:
-            return
+    @property
+    def adamw(self) -> torch.optim.AdamW:
+        """AdamW for the network's parameters. It is new after changes of the network or its device."""
         if self._optimizer is None:
             self._optimizer = make_adamw(
                 self.network,
@@ -161,7 +160,14 @@ class NetworkShim(Shim, Generic[N]):
                 pretrained_factor=self.encoder_rate_factor,
                 rate_factor=self.rate_factor,
             )
-        take_step(self._optimizer, optimizer, self.n_targets)
+        optimizer: torch.optim.AdamW = self._optimizer
+        return optimizer
+
+    def finish_update(self, optimizer: Optimizer) -> None:
+        """Make one AdamW step on the mean gradient over the words since the last step."""
+        if not self.n_targets:
+            return
+        take_step(self.adamw, optimizer, self.n_targets)
         # Layers must drop copies of the old weights (see ``layers/linear.py``).
         self.network.train().forget()
         self.n_targets = 0

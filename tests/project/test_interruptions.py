@@ -236,6 +236,33 @@ def test_a_training_has_nothing_of_one_that_was_killed(tmp_path: Path, monkeypat
     assert not list((tmp_path / "out/model-best").iterdir())
 
 
+@pytest.mark.parametrize("changed", ["nothing", "config", "corpus"])
+def test_a_training_goes_on_from_its_state_if_nothing_has_changed(
+    changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    corpus, out = tmp_path / "corpus.conllu", tmp_path / "out"
+    corpus.write_text("1")
+    paths, found = {"train": {"one": str(corpus)}, "state": None}, []
+
+    def pretend(config: Path, folder: Path, use_gpu: int) -> None:
+        found.append((folder / "state/file").exists())
+        assert train.load_config(config)["paths"]["state"] == str(folder / "state")
+        (folder / "state").mkdir(exist_ok=True)
+        (folder / "state/file").touch()
+        if len(found) == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(train, "spacy_train", pretend)
+    with pytest.raises(KeyboardInterrupt):
+        train.train_into(out, train.Config({"paths": dict(paths), "training": {"seed": 0}}), gpu=-1)
+    if changed == "corpus":
+        corpus.write_text("2")
+    config = {"paths": dict(paths), "training": {"seed": int(changed == "config")}}
+    train.train_into(out, train.Config(config), gpu=-1)
+    assert found == [False, changed == "nothing"]
+    assert sorted(path.name for path in out.iterdir()) == ["train.cfg", "training.json"]
+
+
 @pytest.mark.parametrize(
     ("lang", "name", "version"),
     [

@@ -1,0 +1,134 @@
+"""A training that was stopped goes on as if it had not been stopped."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+import spacy
+from spacy.cli.train import train
+from spacy.language import Language
+from spacy.tokens import DocBin
+from spacy.util import load_config, registry
+
+from spacy_g2g.data.docs import sentences_to_docs
+from spacy_g2g.formats.conllu import read_conllu
+from spacy_g2g.training.resume import trainable_models
+
+from ..models.test_sources import make_checkpoint
+
+# The checkpoint has few positions.
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*G2G-(W802|W803)")]
+
+ROOT = Path(__file__).parents[2]
+CONFIGS, SAMPLE = ROOT / "configs", ROOT / "assets" / "sample" / "en_sample-ud-dev.conllu"
+#: Configs and settings: a shared encoder behind spaCy's taggers; an encoder of spaCy, and averages.
+KINDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "shared encoder": (
+        "pipeline.cfg",
+        {
+            "components.g2g_parser.model.arc_width": 24,
+            "components.g2g_parser.model.label_width": 16,
+            "components.rng_refiner.model.arc_width": 24,
+            "components.rng_refiner.model.label_width": 16,
+            "training.batcher.batcher.batcher.size": 60,
+        },
+    ),
+    "averages": (
+        "light.cfg",
+        {
+            "components.tok2vec.model.encode.width": 16,
+            "training.optimizer.use_averages": True,
+            "training.batcher.batcher.batcher.size.start": 60,
+        },
+    ),
+}
+Rows = list[dict[str, Any]]
+
+
+@pytest.fixture(autouse=True)
+def told() -> Rows:
+    """What a logger is told about the evaluated steps. The logger `stops.v1` stops training after a step."""
+    rows: Rows = []
+
+    def make_stops(after: int) -> Callable[..., Any]:
+        def setup(nlp: Language, stdout: IO[str], stderr: IO[str]) -> Any:
+            def log_step(info: dict[str, Any] | None) -> None:
+                if info is not None:
+                    scores = {k: v for k, v in info["other_scores"].items() if k != "speed"}
+                    rows.append({"step": info["step"], "losses": dict(info["losses"]), "scores": scores})
+                    if info["step"] == after:
+                        raise KeyboardInterrupt
+
+            return log_step, lambda: None
+
+        return setup
+
+    registry.loggers.register("stops.v1", func=make_stops)
+    return rows
+
+
+def run(kind: str, folder: Path, *, stop_after: int = -1, state: str | None = None, **settings: Any) -> Path:
+    """Train eight steps on 20 sentences, with an evaluation after each second one. Return the output."""
+    corpus, (name, sizes) = folder / "corpus.spacy", KINDS[kind]
+    if not corpus.exists():
+        docs = sentences_to_docs(read_conllu(SAMPLE), spacy.blank("xx").vocab, n_sents=2)
+        DocBin(docs=list(docs)[:10], store_user_data=True).to_disk(corpus)
+    overrides: dict[str, Any] = dict.fromkeys(("paths.train", "paths.dev"), str(corpus))
+    overrides |= {"training.max_steps": 8, "training.eval_frequency": 2, "nlp.lang": "xx", **sizes}
+    if "encoder" in load_config(CONFIGS / name)["paths"]:
+        overrides["paths.encoder"] = str(make_checkpoint(folder / "bert"))
+    config = load_config(CONFIGS / name, overrides={**overrides, **settings})
+    inner = {"@loggers": "stops.v1", "after": stop_after}
+    config["training"]["logger"] = {
+        "@loggers": "spacy_g2g.ResumableLogger.v1",
+        "path": state,
+        "logger": inner,
+    }
+    config.to_disk(folder / "config.cfg")
+    try:
+        train(folder / "config.cfg", folder / "out")
+    except KeyboardInterrupt:
+        assert stop_after >= 0
+    return folder / "out"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_losses_scores_and_weights_are_those_of_a_training_without_a_stop(
+    kind: str, tmp_path: Path, told: Rows
+):
+    whole = shutil.copytree(run(kind, tmp_path), tmp_path / "whole")
+    expected = list(told)
+    told.clear()
+    state = str(tmp_path / "state")
+    run(kind, tmp_path, stop_after=4, state=state)
+    run(kind, tmp_path, stop_after=6, state=state)
+    assert [row["step"] for row in told] == [0, 2, 4, 0, 2, 4, 6]
+    told.clear()
+    output = run(kind, tmp_path, state=state)
+    assert told == expected
+    for name in ("model-best", "model-last"):
+        assert saved_weights(output / name) == saved_weights(whole / name)
+
+
+def saved_weights(folder: Path) -> dict[str, bytes]:
+    """The models of all components of a saved pipeline."""
+    return {name: model.to_bytes() for name, model in trainable_models(spacy.load(folder))}
+
+
+def test_another_config_is_an_error(tmp_path: Path):
+    state = str(tmp_path / "state")
+    run("averages", tmp_path, stop_after=2, state=state)
+    with pytest.raises(ValueError, match=r"G2G-E708.*\[training\] differ"):
+        run("averages", tmp_path, state=state, **{"training.dropout": 0.2})
+
+
+def test_another_corpus_is_an_error(tmp_path: Path):
+    state = str(tmp_path / "state")
+    run("averages", tmp_path, stop_after=2, state=state)
+    docs = DocBin().from_disk(tmp_path / "corpus.spacy")
+    words = list(docs.get_docs(spacy.blank("xx").vocab))
+    DocBin(docs=[words[0], *words], store_user_data=True).to_disk(tmp_path / "corpus.spacy")
+    with pytest.raises(ValueError, match="G2G-E709"):
+        run("averages", tmp_path, state=state)
