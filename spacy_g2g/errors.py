@@ -124,6 +124,10 @@ class Errors(metaclass=_TextsWithCodes):
         "set tok2vec = null."
     )
     E421 = "factor is {factor}. Expected a number above 0."
+    E422 = (
+        "Can't cut the vocabulary of a tokenizer of the kind {kind!r}. Expected Unigram, WordPiece or BPE. "
+        'Set vocabulary = "all".'
+    )
     E430 = "The SHA-256 differs from that of the saved content, so the file is damaged"
 
     # 5xx: data

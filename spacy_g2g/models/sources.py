@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import chain, repeat
+from pathlib import Path
 from typing import Any
 
 import spacy
@@ -21,10 +22,13 @@ from ..layers.checkpoints.load import Checkpoint, load_checkpoint, resolve_check
 from ..layers.encoder_config import EncoderConfig
 from .network_shim import find_shims, find_upstream
 from .start import checkpoint_of
+from .vocabulary import cut_vocabulary
 
 #: Function from the words of the training data to the checkpoint to start from. Without weights, the
 #: checkpoint stands for random initialization.
 EncoderSource = Callable[[Iterable[str]], Checkpoint]
+#: Which pieces of a checkpoint to keep.
+VOCABULARIES = ("all", "training")
 #: Straight marks by the pattern of the marks that become one.
 STRAIGHT_QUOTES = {"[\u201c-\u201f]|``|''": '"', "[\u2018-\u201b]": "'"}
 
@@ -35,6 +39,8 @@ def encoder_from_checkpoint(
     revision: str | None = None,
     *,
     straight_quotes: bool = False,
+    vocabulary: str = "all",
+    word_list: str | None = None,
 ) -> EncoderSource:
     """Return a source that loads the encoder of a pre-trained checkpoint.
 
@@ -46,12 +52,23 @@ def encoder_from_checkpoint(
     revision: Branch, tag or commit of the repository on the hub; null for the main branch.
     straight_quotes: Read curly quotation marks and apostrophes as straight ones, so that a tree does not
         depend on them.
+    vocabulary: Pieces to keep: "all", or those for the training text ("training"), which makes a pipeline
+        small. Words of the text have the same pieces with both. Others may have shorter pieces, and words in
+        other scripts an unknown one.
+    word_list: Text file in UTF-8 with further words for "training", between white space; null for none.
+    Raises ValueError for another vocabulary, and when called, for pieces of an unknown kind.
     """
+    if vocabulary not in VOCABULARIES:
+        found = {"setting": "vocabulary", "value": vocabulary, "choices": VOCABULARIES}
+        raise ValueError(Errors.E411.format(**found))
 
-    def source(words: Iterable[str]) -> Checkpoint:  # noqa: ARG001
+    def source(words: Iterable[str]) -> Checkpoint:
         checkpoint = load_checkpoint(resolve_checkpoint(name, revision), n_layers)
         if straight_quotes:
             checkpoint = replace(checkpoint, tokenizer=_with_straight_quotes(checkpoint.tokenizer))
+        if vocabulary == "training":
+            more = Path(word_list).read_text(encoding="utf8").split() if word_list else ()
+            checkpoint = cut_vocabulary(checkpoint, chain(words, more))
         return checkpoint
 
     return source

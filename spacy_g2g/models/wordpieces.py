@@ -90,7 +90,7 @@ class WordPieces:
         for word in words - table.keys():
             # Each word is a separate sequence, so that its pieces do not depend on other words. The threads
             # of ``encode_batch`` would not survive the fork of ``nlp.pipe(n_process=2)``.
-            ids = _encode(self.tokenizer, self.prefix + word)
+            ids = encode(self.tokenizer, self.prefix + word)
             table[word] = tuple(i if i < self.root_id else self.unk_id for i in ids) or (self.unk_id,)
         pieces = {word: (self.unk_id,) if word in unknown else table[word] for word in words}
         return [[*map(pieces.__getitem__, sentence.words)] for sentence in sentences]
@@ -193,7 +193,7 @@ def load_tokenizer(text: str) -> Tokenizer:
         tokenizer.no_truncation()
         # Some tokenizers lack the piece for words that they do not know.
         for word in UNKNOWN_WORDS:
-            _encode(tokenizer, word)
+            encode(tokenizer, word)
     except Exception as error:  # tokenizers raises bare Exception
         raise ValueError(Errors.E401.format(error=error)) from error
     return tokenizer
@@ -206,14 +206,15 @@ def find_prefix(tokenizer: Tokenizer) -> str:
     tokenizers drop spaces, or put a space before each word themselves.
     """
     for word in PROBES:
-        together = _encode(tokenizer, f"{word} {word}")
-        alone = _encode(tokenizer, word)
-        if together != alone + alone and together == alone + _encode(tokenizer, f" {word}"):
+        together = encode(tokenizer, f"{word} {word}")
+        alone = encode(tokenizer, word)
+        if together != alone + alone and together == alone + encode(tokenizer, f" {word}"):
             return " "
     return ""
 
 
-def _encode(tokenizer: Tokenizer, text: str) -> list[int]:
+def encode(tokenizer: Tokenizer, text: str) -> list[int]:
+    """Return the pieces of a text, without special pieces."""
     ids: list[int] = tokenizer.encode([text], is_pretokenized=True, add_special_tokens=False).ids
     return ids
 
