@@ -130,6 +130,7 @@ def refiner_config(config: Config, nlp: Language, encoder: str, *, shares: bool 
         source = config["initialize"]["components"][REFINER]["encoder"] | {"component": parser}
     elif encoder not in UNSET:
         source = {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": loadable_encoder(encoder)}
+        source["vocabulary"] = "training"
     config["initialize"]["components"][REFINER]["encoder"] = source
     return config
 

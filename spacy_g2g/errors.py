@@ -441,6 +441,11 @@ class Warnings(metaclass=_TextsWithCodes):
         "{differences}. Expected labels, tags, settings and training words as the parser has them. Set "
         "scorers = false to silence this warning."
     )
+    W402 = (
+        "The encoder has no pieces for {share:.0%} of the words in the training corpus, such as {words}, so "
+        "it can't tell them apart. Expected text in a script that the encoder knows. Train a new pipeline, "
+        'from a checkpoint for this script. vocabulary = "all" keeps all pieces of the checkpoint.'
+    )
 
     # 5xx: data
     W560 = (

@@ -80,9 +80,10 @@ def _build_encoder(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: St
     if X is None or Y is None:
         return
     source = Y.encoder or encoder_from_scratch()
-    checkpoint = source(word_attributes(X, segment(X), "ORTH"))
+    words = word_attributes(X, segment(X), "ORTH")
+    checkpoint = source(words)
     shim = get_network_shim(model, EncoderShim)
-    build_for_training(shim, [], Y, checkpoint, learn=None, reads_tags=False)
+    build_for_training(shim, [Sentence(words)], Y, checkpoint, learn=None, reads_tags=False)
     model.set_dim("nO", shim.known_spec.width, force=True)
 
 

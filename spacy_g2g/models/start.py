@@ -22,8 +22,10 @@ from .types import Sentence, Start
 #: Function that returns ``NetworkSpec.learned``. Its arguments are the training sentences, the start of
 #: training, and whether the encoder is pretrained.
 Learn = Callable[[Sequence[Sentence], Start, bool], dict[str, Any]]
-#: Maximum number of differences of weights in a warning.
+#: Maximum number of differences of weights, or of words, in a warning.
 SHOWN_DIFFERENCES = 3
+#: Share of words with unknown pieces above which a text is not one for an encoder.
+MANY_UNKNOWN = 0.05
 
 
 def build_for_training(
@@ -59,12 +61,22 @@ def build_for_training(
     network = shim.build_network(spec)
     if own is not None and is_pretrained:
         load_weights(network.encoder, own.weights)
+        warn_of_unknown_words(shim, sentences)
     has_task = checkpoint is not None and bool(checkpoint.task_weights)
     if checkpoint is not None and has_task and _take_task(network, spec, checkpoint, start.labels):
         shim.spec = replace(spec, pretrained=(*spec.pretrained, "task"))
     if is_pretrained and any(weight.requires_grad for weight in network.encoder.parameters()):
         text = "Pretrained encoder of width %d: encoder_rate_factor = %.3g"
         logger.info(text, spec.width, shim.encoder_rate_factor)
+
+
+def warn_of_unknown_words(shim: NetworkShim[Any], sentences: Sequence[Sentence]) -> None:
+    """Warn if an encoder has no pieces for many words of the training corpus, as in another script."""
+    counts, n = shim.wordpieces.unknown_words(sentences), sum(len(sentence.words) for sentence in sentences)
+    if counts.total() > MANY_UNKNOWN * n:
+        words = [word for word, _ in counts.most_common(SHOWN_DIFFERENCES)]
+        text = Warnings.W402.format(share=counts.total() / n, words=words)
+        warnings.warn(text, stacklevel=2)
 
 
 def _take_task(

@@ -80,7 +80,7 @@ def _script(character: str) -> str:
 
 
 def _short_pieces(tokenizer: Tokenizer, scripts: set[str]) -> set[int]:
-    """Return the shortest pieces of scripts, at most N_SHORT of each, and the characters of any text."""
+    """Return the characters of scripts and of any text, and the shortest pieces of the scripts."""
     found = defaultdict(list)
     for piece, i in tokenizer.get_vocab(with_added_tokens=False).items():
         text = tokenizer.decoder.decode([piece]) if tokenizer.decoder else piece
@@ -88,15 +88,16 @@ def _short_pieces(tokenizer: Tokenizer, scripts: set[str]) -> set[int]:
         own = {*map(_script, text)} - {NO_LETTER} or {NO_LETTER}
         if text and own <= {*scripts, LATIN, NO_LETTER}:
             found[min(own)].append((len(text), i))
-    return {
-        i for name, pieces in found.items() for n, i in sorted(pieces)[:N_SHORT] if n == 1 or name in scripts
-    }
+    for name, pieces in found.items():
+        n_short = N_SHORT if name in scripts else 0
+        found[name] = [(n, i) for rank, (n, i) in enumerate(sorted(pieces)) if n == 1 or rank < n_short]
+    return {i for _, i in chain.from_iterable(found.values())}
 
 
 def _with_parts(kept: set[int], model: dict[str, Any], ids: dict[str, int]) -> set[int]:
     """Return pieces of BPE and all that they are merged from. Remove the other merges from the model."""
     merges = [tuple(merge.split(" ") if isinstance(merge, str) else merge) for merge in model["merges"]]
-    parts = defaultdict(set)
+    parts: dict[int, set[int]] = defaultdict(set)
     for left, right in merges:
         parts[ids[left + right]] |= {ids[left], ids[right]}
     new = kept

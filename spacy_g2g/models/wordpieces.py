@@ -8,6 +8,7 @@ word then comes from the row in which the shorter side of its context is longest
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -94,6 +95,12 @@ class WordPieces:
             table[word] = tuple(i if i < self.root_id else self.unk_id for i in ids) or (self.unk_id,)
         pieces = {word: (self.unk_id,) if word in unknown else table[word] for word in words}
         return [[*map(pieces.__getitem__, sentence.words)] for sentence in sentences]
+
+    def unknown_words(self, sentences: Sequence[Sentence]) -> Counter[str]:
+        """Return the words that have an unknown piece, with their frequencies."""
+        pieces = chain.from_iterable(self.split(sentences))
+        words = chain.from_iterable(sentence.words for sentence in sentences)
+        return Counter(word for word, ids in zip(words, pieces, strict=True) if self.unk_id in ids)
 
     def batches(
         self, sentences: Sequence[Sentence], max_padded: int, unknown: Collection[str] = ()

@@ -20,7 +20,11 @@ from thinc.layers.resizable import resize_linear_weighted
 from ..data.docs import TREEBANK_KEY
 from ..errors import Errors, Warnings
 from ..lemmas.lemma_table import LemmaTable
+from ..models.network_shim import find_shims
+from ..models.start import warn_of_unknown_words
+from ..models.types import Sentence
 from ..pipeline.labels import count_labels
+from ..pipeline.saved_pipe import SavedPipe
 from .callbacks import read_training_examples
 from .untaught import learn_labels
 
@@ -57,6 +61,11 @@ def make_continue_pipeline(path: str | None, rate_share: float = 0.3) -> Callabl
             raise ValueError(Errors.E707)
         _set_training(nlp.config["training"], base.config.interpolate(), examples, rate_share)
         add_labels(nlp, examples)
+        words = [token.text for token in chain.from_iterable(docs) if not token.is_space]
+        for pipe in (pipe for _, pipe in nlp.pipeline if isinstance(pipe, SavedPipe)):
+            for shim in find_shims(pipe.model):
+                if shim.known_spec.encoder is not None:
+                    warn_of_unknown_words(shim, [Sentence(words)])
         return nlp
 
     return after_init

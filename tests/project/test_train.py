@@ -16,6 +16,7 @@ from .test_workflows import git
 
 ROOT = Path(__file__).parents[2]
 CONFIGS = ROOT / "configs"
+BERT = {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": "bert", "vocabulary": "training"}
 
 
 @pytest.mark.parametrize("steps", [1, 7, 10, 11, 105, 1234])
@@ -131,7 +132,7 @@ def test_a_refiner_keeps_all_components_of_the_pipeline(trained_folder: Path):
     ("encoder", "expected"),
     [
         ("", {"@callbacks": "spacy_g2g.EncoderFromScratch.v1"}),
-        ("bert", {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": "bert"}),
+        ("bert", BERT),
     ],
 )
 def test_on_spacys_parser_a_refiner_has_an_encoder_of_its_own(encoder: str, expected: dict[str, str]):
@@ -170,7 +171,7 @@ def test_an_encoder_of_another_library_is_not_copied():
     nlp.add_pipe("tok2vec")
     nlp.add_pipe("g2g_parser", config={"model": model})
     config = training_config.refiner_config(refiner(), nlp, "bert")
-    assert encoder_of(config) == {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": "bert"}
+    assert encoder_of(config) == BERT
     assert training_config.refiner_encoder(config, "parser", encoder="bert") == "bert"
     config = training_config.refiner_config(refiner(), nlp, "")
     assert encoder_of(config) == {"@callbacks": "spacy_g2g.EncoderFromScratch.v1"}

@@ -125,6 +125,14 @@ def test_steps_rate_and_annotating_components_are_set_unless_they_are_given(base
     assert training["optimizer"]["learn_rate"]["initial_rate"] == 0.5
 
 
+def test_text_in_another_script_than_the_base_s_warns_and_is_learned_from(base_folder: Path, tmp_path: Path):
+    sentences = [[("\u0434\u0430", *others) for _, *others in sentence] for sentence in read_treebank()]
+    other = save(tmp_path / "other.spacy", gold_doc(spacy.blank("en").vocab, sentences))
+    with pytest.warns(UserWarning, match=r"W402.* 100% of the words.*\['\u0434\u0430'\]"):
+        nlp = start(base_folder, other, **{"training.max_steps": 1})
+    train(nlp, stdout=StringIO(), stderr=StringIO())
+
+
 def test_components_that_the_data_lack_keep_what_they_have_learned(
     base_folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
