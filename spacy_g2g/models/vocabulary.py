@@ -10,7 +10,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, product
 from typing import Any
 
 from tokenizers import Tokenizer
@@ -20,8 +20,10 @@ from ..layers.checkpoints.families import SPECIAL_PIECES
 from ..layers.checkpoints.load import Checkpoint
 from .wordpieces import encode, find_prefix, load_tokenizer
 
-#: Maximum number of further pieces of a script, the shortest first. Most scripts have fewer.
-N_SHORT = 8000
+#: Length of the parts of a piece that have to occur in the text.
+PART = 4
+#: Maximum number of pieces of a script that all stay.
+MANY = 8000
 #: Share of the letters of a text above which it is a text in their script.
 SHARE = 0.01
 #: Scripts of characters that any text may have: no letters, and Latin letters.
@@ -32,8 +34,9 @@ PIECES = "embeddings.pieces.weight"
 def cut_vocabulary(checkpoint: Checkpoint, words: Iterable[str]) -> Checkpoint:
     """Return a checkpoint with the pieces that words need as they are, in lower, title and upper case.
 
-    It also keeps special pieces, Latin letters, all characters that are no letters, and the shortest pieces
-    of the scripts of the words, so that other words are split into pieces, too.
+    Other words of the language need more: pieces whose parts of four letters all occur in the words, all
+    pieces of the words' scripts if there are not many, and each character of these scripts. Any text may have
+    Latin letters and characters that are no letters, so these stay, too.
 
     Raises ValueError for a tokenizer of a kind that is not Unigram, WordPiece or BPE.
     """
@@ -49,7 +52,7 @@ def cut_vocabulary(checkpoint: Checkpoint, words: Iterable[str]) -> Checkpoint:
     for word in counts:
         for form in {word, word.lower(), word.title(), word.upper()}:
             kept.update(encode(tokenizer, prefix + form))
-    kept |= _short_pieces(tokenizer, _scripts(counts))
+    kept |= _further_pieces(tokenizer, counts)
     if model["type"] == "BPE":
         kept = _with_parts(kept, model, ids)
     rows = sorted(kept)
@@ -79,19 +82,25 @@ def _script(character: str) -> str:
     return unicodedata.name(character, NO_LETTER).replace("-", " ").split(" ")[0] if is_letter else NO_LETTER
 
 
-def _short_pieces(tokenizer: Tokenizer, scripts: set[str]) -> set[int]:
-    """Return the characters of scripts and of any text, and the shortest pieces of the scripts."""
-    found = defaultdict(list)
+def _further_pieces(tokenizer: Tokenizer, counts: Counter[str]) -> set[int]:
+    """Return the pieces that other words of the language may need."""
+    scripts, parts, kept, by_script = _scripts(counts), set[str](), set[int](), defaultdict(list)
+    for word, n in product(counts, range(1, PART + 1)):
+        parts |= _parts(word.lower(), n)
     for piece, i in tokenizer.get_vocab(with_added_tokens=False).items():
         text = tokenizer.decoder.decode([piece]) if tokenizer.decoder else piece
-        text = text.removeprefix("##").strip("\u2581 ")
+        text = text.removeprefix("##").strip("\u2581 ").lower()
         own = {*map(_script, text)} - {NO_LETTER} or {NO_LETTER}
-        if text and own <= {*scripts, LATIN, NO_LETTER}:
-            found[min(own)].append((len(text), i))
-    for name, pieces in found.items():
-        n_short = N_SHORT if name in scripts else 0
-        found[name] = [(n, i) for rank, (n, i) in enumerate(sorted(pieces)) if n == 1 or rank < n_short]
-    return {i for _, i in chain.from_iterable(found.values())}
+        is_character = len(text) < 2 and own <= {*scripts, LATIN, NO_LETTER}
+        if is_character or parts >= _parts(text, min(PART, len(text))):
+            kept.add(i)
+        elif own <= scripts:
+            by_script[max(own)].append(i)
+    return kept.union(*(ids for ids in by_script.values() if len(ids) <= MANY))
+
+
+def _parts(word: str, n: int) -> set[str]:
+    return {word[i : i + n] for i in range(len(word) - n + 1)}
 
 
 def _with_parts(kept: set[int], model: dict[str, Any], ids: dict[str, int]) -> set[int]:

@@ -88,11 +88,12 @@ def greek_and_latin() -> Tokenizer:
     return tokenizer
 
 
-def test_other_scripts_go_and_their_words_become_unknown():
+def test_other_scripts_go_and_their_words_become_unknown(monkeypatch: pytest.MonkeyPatch):
     full = checkpoint_with(greek_and_latin())
     cut = cut_vocabulary(full, ["good"])
     unknown = WordPieces(cut.tokenizer, 64, cut.config.vocab_size, None).unknown_words
     assert unknown([Sentence(["καλά", "καλά", "dog", "2", "🙂", "!"])]) == {"καλά": 2}
+    monkeypatch.setattr("spacy_g2g.models.vocabulary.MANY", 100)
     both = cut_vocabulary(full, ["good", "κόσμε"])
     vocabulary = json.loads(both.tokenizer)["model"]["vocab"]
     assert {"καλημέρα", "##ημέρα"} & set(vocabulary)
@@ -123,8 +124,8 @@ def test_another_name_of_a_vocabulary_is_an_error():
 
 
 @pytest.fixture(autouse=True)
-def few_short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spacy_g2g.models.vocabulary.N_SHORT", 40)
+def no_whole_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spacy_g2g.models.vocabulary.MANY", 0)
 
 
 @pytest.fixture(scope="module")

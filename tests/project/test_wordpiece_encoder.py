@@ -7,9 +7,8 @@ import pytest
 from tokenizers import Tokenizer
 
 from project import wordpiece_encoder
-from project.treebank_settings import choose_encoder, encoder_license, encoder_name
+from project.treebank_settings import choose_encoder, encoder_license, encoder_name, package_of
 from spacy_g2g.files import sha256_of
-from spacy_g2g.layers.checkpoints.packages import package_of
 
 
 def test_word_pieces_are_made_of_a_vocabulary(tmp_path: Path):

