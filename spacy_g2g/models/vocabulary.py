@@ -22,8 +22,8 @@ from .wordpieces import encode, find_prefix, load_tokenizer
 
 #: Length of the parts of a piece that have to occur in the text.
 PART = 4
-#: Maximum number of pieces of a script that all stay.
-MANY = 8000
+#: Maximum number of further pieces of a script that all stay, as those of a vocabulary for one language do.
+MANY = 16_000
 #: Share of the letters of a text above which it is a text in their script.
 SHARE = 0.01
 #: Scripts of characters that any text may have: no letters, and Latin letters.
