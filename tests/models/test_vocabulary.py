@@ -3,12 +3,14 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 import spacy
 import torch
+from spacy.training.loop import train
 from tokenizers import Tokenizer, models, pre_tokenizers
 from tokenizers.trainers import WordPieceTrainer
 
@@ -20,7 +22,11 @@ from spacy_g2g.models.vocabulary import PIECES, cut_vocabulary
 from spacy_g2g.models.wordpieces import WordPieces
 
 from ..layers.families import make_model, save
+from ..parser.test_g2g_encoder import rich_examples, shared_nlp
+from ..training.test_continue_training import save as save_docs
+from ..training.test_continue_training import start as continue_from
 from ..util import (
+    gold_doc,
     make_nlp,
     plain_doc,
     sample_texts,
@@ -192,3 +198,34 @@ def test_training_on_text_in_another_script_warns(checkpoint: Path):
     model = make_nlp().get_pipe("g2g_parser").model
     with pytest.warns(UserWarning, match=r"W402.* 95% of the words.*\u0434\u0430"):
         start(model, [Sentence(words)], encoder_from_checkpoint(str(checkpoint)))
+
+
+def test_listeners_read_an_encoder_with_a_smaller_vocabulary(checkpoint: Path):
+    nlp = shared_nlp("tagger", "g2g_parser")
+    callback = {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": str(checkpoint)}
+    source = {"encoder": {**callback, "vocabulary": "training"}}
+    nlp.config["initialize"]["components"] = {"g2g_encoder": source}
+    examples = rich_examples(nlp)
+    nlp.initialize(lambda: examples)
+    nlp.update(examples, sgd=nlp.create_optimizer())
+    copy = shared_nlp("tagger", "g2g_parser")
+    copy.from_bytes(nlp.to_bytes())
+    for doc in treebank_docs(nlp.vocab):
+        assert tree_of(copy(doc.copy())) == tree_of(nlp(doc.copy()))
+
+
+def test_a_pipeline_cut_to_one_text_goes_on_with_another(checkpoint: Path, tmp_path: Path, recwarn):
+    base = trained(checkpoint, vocabulary="training")
+    base.config["training"]["optimizer"]["learn_rate"] = 0.001
+    base.to_disk(tmp_path / "base")
+    sentence = [
+        ("teachables", "NOUN", 2, "nsubj"),
+        ("unread", "VERB", 0, "root"),
+        ("seashores", "NOUN", 2, "obj"),
+    ]
+    other = save_docs(tmp_path / "other.spacy", gold_doc(spacy.blank("xx").vocab, [sentence] * 20))
+    nlp = continue_from(tmp_path / "base", other, **{"training.max_steps": 2})
+    train(nlp, stdout=StringIO(), stderr=StringIO())
+    assert n_pieces(nlp) == n_pieces(base)
+    assert not [one for one in recwarn if "W402" in str(one.message)]
+    assert nlp(plain_doc(nlp.vocab, ["teachables", "unread"])).has_annotation("DEP")
