@@ -17,7 +17,6 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-import spacy
 from spacy.cli.train import train
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
@@ -43,7 +42,7 @@ from .training_config import (
     step_settings,
     used_encoder,
 )
-from .treebank_settings import choose_encoder, choose_language, read_source
+from .treebank_settings import blank, choose_encoder, choose_language, read_source
 from .up_to_date import one_at_a_time, read_json
 
 LEARNED, HELD_OUT, PREDICTED = "learned.spacy", "held_out.spacy", "predicted.spacy"
@@ -170,7 +169,7 @@ def jackknife(args: argparse.Namespace) -> float:
     check_suffix(args.output, [".conllu", ".spacy"])
     source = read_source(args.data)
     args.lang, args.encoder = choose_language(args.lang, source), choose_encoder(args.encoder, source)
-    vocab = spacy.blank(args.lang).vocab
+    vocab = blank(args.lang).vocab
     gold = list(read_gold_docs(corpus_files(args.train), vocab))
     folds = deal(len(gold), n_folds=args.folds, block=args.block, seed=args.seed)
     work = args.work or args.output.with_suffix(".folds")

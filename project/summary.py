@@ -11,11 +11,13 @@ import argparse
 import shlex
 import sys
 from collections.abc import Mapping
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from .model_card import speed_of, weakest_of
-from .treebank_settings import AMR
+from .treebank_settings import AMR, NEUTRAL
 from .up_to_date import read_json
 
 #: Metrics that the summary names, by their names in meta.json, in the order of their importance.
@@ -69,8 +71,9 @@ def _next_lines(package: Path, meta: Mapping[str, Any], *, installed: bool) -> l
         f"{run} -m spacy g2g parse {name} your.txt your.conllu",
         f"{run} -m spacy g2g render {name} your.txt --output your.html",
     ]
-    shown = "[(t.text, t.pos_, t.lemma_, t.dep_) for t in nlp('Hello, who is there?')]"
-    lines.append(f'{run} -c "import spacy; nlp = spacy.load({name!r}); print({shown})"')
+    shown = f"[(t.text, t.pos_, t.lemma_, t.dep_) for t in nlp({example_text(meta['lang'])!r})]"
+    code = f"import spacy; nlp = spacy.load({name!r}); print({shown})"
+    lines.append(f"{run} -c {shlex.quote(code)}" if '"' in code else f'{run} -c "{code}"')
     if "rng_refiner" in meta.get("pipeline", []) and meta["lang"] == "en":
         lines.append(
             f"In Python, its trees in another English pipeline: p = spacy.load({name!r}); "
@@ -78,6 +81,15 @@ def _next_lines(package: Path, meta: Mapping[str, Any], *, installed: bool) -> l
             "nlp = spacy.load('en_core_web_sm'); nlp.add_pipe('rng_refiner', source=p)"
         )
     return lines
+
+
+def example_text(lang: str) -> str:
+    """Return the shortest of spaCy's examples for a language; an English text if it has none."""
+    name = f"spacy.lang.{lang}.examples"
+    if lang in ("en", NEUTRAL) or find_spec(f"spacy.lang.{lang}") is None or find_spec(name) is None:
+        return "Hello, who is there?"
+    sentences: list[str] = import_module(name).sentences
+    return min(sentences, key=len)
 
 
 def main() -> None:

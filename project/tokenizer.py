@@ -3,21 +3,21 @@
     python -m project.tokenizer TRAIN.conllu OUTPUT [--dev DEV.conllu] [--lang CODE]
 
 OUTPUT is an empty pipeline with the tokenizer: give it as --paths.tokenizer to spacy train. It splits a
-multiword token if its words are the same wherever it occurs; others stay whole. A tokenizer that is up to
-date is not made again. A language that spaCy does not tokenize by rules gets none without --rules.
+multiword token if its words are the same wherever it occurs; others stay whole. It joins the parts of words
+with white space, as in Vietnamese, that are words of the treebank. A tokenizer that is up to date is not made
+again. A language that spaCy does not tokenize by rules gets none without --rules.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
 import spacy
 from spacy.symbols import NORM, ORTH
-from spacy.util import get_lang_class
 from wasabi import msg
 
 from spacy_g2g.data.multiword import cut
@@ -28,10 +28,8 @@ from spacy_g2g.mwt.splits import Split, Words, lower
 from spacy_g2g.terminal.common import user_errors
 
 from .tokenizer_search import train_tokenizer
-from .treebank_settings import choose_language, read_source
+from .treebank_settings import RULES, choose_language, has_rules, read_source
 from .up_to_date import is_up_to_date, record_sources, sources_of
-
-RULES = {"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}}
 
 
 def make_tokenizer(
@@ -53,14 +51,15 @@ def make_tokenizer(
             chunks[name] = read_chunks(read_conllu(path, trees="any"))
             if not chunks[name]:
                 raise SystemExit(f"{path} has no words without white space. Expected the words of a text.")
-    nlp = spacy.blank(lang, config=RULES)
+    nlp = spacy.blank(lang, config={"nlp": {"tokenizer": RULES}})
     before = nlp.tokenizer
     nlp.tokenizer = train_tokenizer(nlp, chunks["train"])
     scores = {
         name: (compare_tokens(before, counts), compare_tokens(nlp.tokenizer, counts))
         for name, counts in chunks.items()
     }
-    for form, tokens in special_cases(read_conllu(train, trees="any")).items():
+    sentences = [*read_conllu(train, trees="any")]
+    for form, tokens in {**spaced_words(sentences), **special_cases(sentences)}.items():
         nlp.tokenizer.add_special_case(form, tokens)
     output.parent.mkdir(parents=True, exist_ok=True)
     nlp.to_disk(output)
@@ -93,6 +92,29 @@ def special_cases(sentences: Iterable[ConlluSentence]) -> dict[str, list[dict[in
     return cases
 
 
+def spaced_words(sentences: Sequence[ConlluSentence]) -> dict[str, list[dict[int, str]]]:
+    """Return spaCy's special cases for words with spaces, such as Vietnamese "sinh viên".
+
+    A word is one of them if its parts, where they follow one another, are more often this word than not. Each
+    has four kinds of capitals.
+    """
+    words: Counter[str] = Counter()
+    for sentence in sentences:
+        words.update(lower(token.form) for token in sentence.tokens if " " in token.form)
+    longest = max((word.count(" ") for word in words), default=0)
+    runs: Counter[str] = Counter()
+    for sentence in sentences if words else ():
+        parts = " ".join(lower(token.form) for token in sentence.tokens).split(" ")
+        for n in range(2, longest + 2):
+            found = (" ".join(parts[i : i + n]) for i in range(len(parts) - n + 1))
+            runs.update(filter(words.__contains__, found))
+    cases = {}
+    for word in filter(lambda word: 2 * words[word] > runs[word], words):
+        for form in (word, word.capitalize(), word.title(), word.upper()):
+            cases[form] = [{ORTH: form}]
+    return cases
+
+
 def tokenize_once(train: Path, *, output: Path, lang: str, dev: Path | None) -> None:
     """Make a tokenizer and print its scores, unless it is up to date; see ``make_tokenizer``."""
     sources = sources_of({"train": train}, lang=lang)
@@ -115,7 +137,7 @@ def main() -> None:
     args = cli.parse_args()
     with user_errors():
         lang = choose_language(args.lang, read_source(args.train.parent))
-        if args.rules or get_lang_class(lang).default_config["nlp"]["tokenizer"] == RULES["nlp"]["tokenizer"]:
+        if args.rules or has_rules(lang):
             tokenize_once(args.train, output=args.output, lang=lang, dev=args.dev)
         else:
             msg.info(f"spaCy's tokenizer for {lang} has no rules: it is used as it is")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any, Literal
+from unicodedata import category
 
 from spacy.language import Language
 from spacy.tokenizer import Tokenizer
@@ -16,7 +17,19 @@ from spacy.vocab import Vocab
 
 from spacy_g2g.evaluation.tokenization import Chunk
 
-LETTER, DIGIT = r"[^\W\d_]", r"\d"
+
+def _marks() -> str:
+    """Return a pattern of the marks on letters, which the module re does not count as parts of words."""
+    marks = {code for code in range(0x10000) if category(chr(code))[0] == "M"}
+    firsts = sorted(code for code in marks if code - 1 not in marks)
+    lasts = sorted(code for code in marks if code + 1 not in marks)
+    return "[" + "".join(f"{chr(a)}-{chr(b)}" for a, b in zip(firsts, lasts, strict=True)) + "]"
+
+
+#: A letter, or a mark on one, such as a vowel sign of Tamil or Hindi.
+LETTER, DIGIT = rf"(?:[^\W\d_]|{_marks()})", r"\d"
+#: Maximum number of letters of a part of a token whose number of letters is a pattern.
+_SHORT = 2
 _PARTS = re.compile(rf"{DIGIT}+|{LETTER}+|.", re.DOTALL)
 #: Flags at the start of a pattern. They apply to all of it, so no other pattern may stand before them.
 _FLAGS = re.compile(r"(?:\(\?[aiLmsux]+\))+")
@@ -287,9 +300,11 @@ def _runs(token: str) -> Iterator[Change]:
 
 
 def _shape(part: str, *, exact: bool) -> str:
-    if part[0].isdigit():
-        return f"{DIGIT}{{{len(part)}}}" if exact else f"{DIGIT}+"
-    return f"{LETTER}+" if part[0].isalpha() else re.escape(part)
+    kind = DIGIT if part[0].isdigit() else LETTER
+    if _class(part[0]) != kind:
+        return re.escape(part)
+    has_length = exact and (kind == DIGIT or len(part) <= _SHORT)
+    return f"{kind}{{{len(part)}}}" if has_length else f"{kind}+"
 
 
 def _split(left: str, right: str, before: str, after: str) -> Iterator[Change]:
@@ -314,8 +329,9 @@ def _split(left: str, right: str, before: str, after: str) -> Iterator[Change]:
 
 def _bare(token: str, edge: str) -> list[str]:
     """Return a token as a pattern, unless it could be the end of a word."""
-    return [] if edge.isalnum() else [re.escape(token)]
+    return [] if _class(edge) in (LETTER, DIGIT) else [re.escape(token)]
 
 
 def _class(char: str) -> str:
-    return LETTER if char.isalpha() else DIGIT if char.isdigit() else re.escape(char)
+    is_letter = char.isalpha() or category(char)[0] == "M"
+    return LETTER if is_letter else DIGIT if char.isdigit() else re.escape(char)

@@ -50,7 +50,7 @@ from .training_config import (
     tell_treebanks_apart,
     used_encoder,
 )
-from .treebank_settings import UNSET, choose_encoder, choose_language, encoder_name, read_source
+from .treebank_settings import UNSET, blank, choose_encoder, choose_language, encoder_name, read_source
 from .up_to_date import FACTS, is_up_to_date, one_at_a_time, read_json, record_sources, sources_of, today
 
 CONFIG, TRAINING = "train.cfg", "training.json"
@@ -123,7 +123,7 @@ def count_corpus(path: Path, config: Config, lang: str) -> dict[str, int]:
     config: Config of the training. Its batcher may change words, by what the language knows about them.
     lang: Language code of the pipeline.
     """
-    docs = list(read_gold_docs(corpus_files(path), spacy.blank(lang).vocab))
+    docs = list(read_gold_docs(corpus_files(path), blank(lang).vocab))
     batcher = registry.resolve({"batcher": config.interpolate()["training"]["batcher"]})["batcher"]
     examples = [Example(doc, doc) for doc in docs]
     return {

@@ -17,7 +17,7 @@ from spacy_g2g.data.docs import TREEBANK_KEY
 from spacy_g2g.models.network_shim import find_upstream
 from spacy_g2g.parser.g2g_parser import G2GParser
 
-from .treebank_settings import UNSET, joined_treebanks
+from .treebank_settings import RULES, SPACED, UNSET, joined_treebanks
 from .up_to_date import read_facts
 from .wordpiece_encoder import loadable_encoder
 
@@ -64,6 +64,8 @@ def overrides(encoder: str, *, lang: str, steps: int = 0) -> dict[str, Any]:
     steps: Exact number of steps; 0 for the config's.
     """
     settings: dict[str, Any] = {"nlp.lang": lang}
+    if lang in SPACED:
+        settings["nlp.tokenizer"] = RULES
     if encoder not in UNSET:
         settings["paths.encoder"] = loadable_encoder(encoder)
     if steps:

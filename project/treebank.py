@@ -20,6 +20,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from urllib.parse import urlparse
 from urllib.request import url2pathname
@@ -37,6 +38,7 @@ from .treebank_files import (
     hold_out_dev,
     join_splits,
     join_treebanks,
+    language_code,
     verify,
     write_checksums,
     write_source,
@@ -153,7 +155,14 @@ def import_files(
         if "dev" not in files:
             hold_out_dev(staged)
         write_source(
-            staged, treebank=treebank, tag="", origin=FILES, commit="", license=data_license, parts=parts
+            staged,
+            treebank=treebank,
+            tag="",
+            origin=FILES,
+            commit="",
+            code=language_code(chain.from_iterable(files.values())),
+            license=data_license,
+            parts=parts,
         )
         if folder.exists():
             folder.rename(temporary / "old")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from .up_to_date import today
 
 SPLITS = ("train", "dev", "test")
 DOCUMENTS = ("LICENSE*", "README*")
+#: Language code and name of a treebank at the beginning of the names of its files.
+LANGUAGE = re.compile(r"([a-z]{2,3})_[a-z0-9]+-ud-")
 #: Address or name of a Creative Commons license.
 CREATIVE_COMMONS = re.compile(
     r"creativecommons\.org/licenses/(?P<terms>by[a-z-]*)/(?P<version>\d\.\d)"
@@ -163,6 +165,12 @@ def find_license(folder: Path) -> str:
 def describe_file(path: Path, name: str) -> dict[str, str]:
     """Return a name and checksum for the source record."""
     return {"file": name, "sha256": sha256_of(path)}
+
+
+def language_code(files: Iterable[Path]) -> str:
+    """Return the language code in the names of treebank files, such as tr_imst-ud-train.conllu, or ""."""
+    found = {match[1] if (match := LANGUAGE.match(file.name)) else "" for file in files}
+    return found.pop() if len(found) == 1 else ""
 
 
 def write_source(folder: Path, **source: Any) -> None:

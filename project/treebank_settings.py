@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wasabi import msg
 
 from spacy_g2g.files import sha256_of
 
 from .up_to_date import read_json
+
+if TYPE_CHECKING:
+    from spacy.language import Language
 
 ASSETS = Path(__file__).parent.parent / "assets"
 TABLE, ENCODERS = ASSETS / "treebanks.json", ASSETS / "encoders.json"
@@ -31,6 +34,11 @@ SOURCE = "source.json"
 AMR = "amr"
 #: Code for languages without a tokenizer of their own.
 NEUTRAL = "xx"
+#: Setting for a tokenizer by rules.
+RULES = {"@tokenizers": "spacy.Tokenizer.v1"}
+#: Languages with white space between words, for which spaCy's default is no tokenizer by rules: it needs
+#: another package, and cuts words in another way than treebanks do.
+SPACED = ("ko", "vi")
 
 
 def read_table() -> dict[str, Any]:
@@ -71,17 +79,32 @@ def choose_language(lang: str, source: dict[str, Any]) -> str:
     """
     if lang not in UNSET:
         return lang
-    import spacy  # imported here, since it takes seconds
-
     row = read_table()["treebanks"].get(source.get("treebank"), {})
     code = row.get("lang") or source.get("code") or NEUTRAL
     try:
-        spacy.blank(code)
+        blank(code)
     except ImportError as error:
         reason = str(error).splitlines()[0]
         msg.warn(f"The pipeline's language is {NEUTRAL} in place of {code}: {reason}")
         return NEUTRAL
     return str(code)
+
+
+def has_rules(lang: str) -> bool:
+    """Return whether the words of a language are cut by rules. Raises ImportError for an unknown language."""
+    from spacy.util import get_lang_class  # imported here, since it takes seconds
+
+    return lang in SPACED or get_lang_class(lang).default_config["nlp"]["tokenizer"] == RULES
+
+
+def blank(lang: str) -> Language:
+    """Return an empty pipeline of a language, with a tokenizer by rules if the language has one.
+
+    Raises ImportError for an unknown language, or one whose tokenizer needs a package that is missing.
+    """
+    import spacy
+
+    return spacy.blank(lang, config={"nlp": {"tokenizer": RULES}} if has_rules(lang) else {})
 
 
 def choose_encoder(encoder: str, source: dict[str, Any]) -> str:

@@ -35,9 +35,12 @@ def has_ud_labels(labels: Collection[str]) -> bool:
 
 
 def use_ud_noun_chunks(target: Any, lang: str) -> None:
-    """Let a Doc or a vocabulary find noun chunks by Universal Dependencies, if its language needs that."""
-    if lang in LANGUAGES:
-        name = "noun_chunks_iterator" if isinstance(target, Doc) else "get_noun_chunks"
+    """Let a Doc or a vocabulary find noun chunks by Universal Dependencies, if its language needs that.
+
+    Languages without rules in spaCy need it, too.
+    """
+    name = "noun_chunks_iterator" if isinstance(target, Doc) else "get_noun_chunks"
+    if lang in LANGUAGES or getattr(target, name) is None:
         setattr(target, name, ud_noun_chunks)
 
 

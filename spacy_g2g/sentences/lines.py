@@ -28,7 +28,7 @@ _QUOTE = re.compile(r"(?:>[ \t]?)+")
 _BEGINNING = re.compile(
     r"""(?P<rule>(?:[-=*_~]{2,}|(?:[-*_][ \t]+){2,}[-*_]|`{3,}\w*)\s*$)
     |(?P<item>[-*+\u2022\u25e6\u25aa\u00b7\u2013\u2014](?=\s\S))
-    |(?P<number>\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{2,4})[.)](?=\s\S))
+    |(?P<number>\(?(?:\d{1,3}|[^\W\d_]|[ivx]{2,4})[.)](?=\s\S))
     |(?P<heading>\#{1,6}(?=\s))
     |(?P<row>\|)""",
     re.VERBOSE,
@@ -42,8 +42,12 @@ _MARKED = _ITEMS | {"heading"}
 _MIN_WIDTH = 30
 #: Number of lines on either side of a line from which the width of wrapped lines is inferred.
 NEAR = 5
-#: Marks that end sentences.
-_ENDS = np.array([get_string_id(mark) for mark in ".!?\u2026\u3002\uff01\uff1f\u0964\u061f"], dtype=np.uint64)
+#: Marks that end sentences: of Latin, Chinese, Indic, Arabic, Urdu, Armenian, Ethiopic, Khmer, Burmese and
+#: Tibetan script.
+_END_MARKS = (
+    ".!?\u2026\u3002\uff01\uff1f\uff61\u0964\u0965\u061f\u06d4\u0589\u1362\u1367\u17d4\u17d5\u104b\u0f0d"
+)
+_ENDS = np.array([get_string_id(mark) for mark in _END_MARKS], dtype=np.uint64)
 #: Number of features of a word: of a gap without line breaks, of a line break, of the text and its blocks.
 _N_GAP, _N_BREAK, _N_TEXT = 2, 12 + 2 * len(KINDS), 6
 N_FEATURES = _N_GAP + _N_BREAK + _N_TEXT

@@ -128,7 +128,7 @@ def _is_letter(character: str) -> bool:
 
 
 def _is_name(token: Token) -> bool:
-    return token.pos_ == "PROPN" and len(token) > 1 and all(map(_is_letter, token.text))
+    return token.pos_ == "PROPN" and len(token) > 1 and all(map(_is_letter, token.text.replace(" ", "")))
 
 
 def _kind(name: Token) -> tuple[object, ...]:

@@ -87,14 +87,16 @@ def test_a_doc_without_parts_of_speech_or_heads_is_an_error():
         found(Doc(Vocab(), words=["tea"], heads=[0], deps=["ROOT"]))
 
 
-def test_docs_of_a_pipeline_find_noun_chunks_after_parsing_and_loading():
-    nlp = initialized_nlp(lang="en")
+@pytest.mark.parametrize("lang", ["en", "hu", "xx"])
+def test_docs_of_a_pipeline_find_noun_chunks_after_parsing_and_loading(lang):
+    """Also in a language without rules in spaCy, and in one that spaCy does not know."""
+    nlp = initialized_nlp(lang=lang)
     before = treebank_docs(nlp.vocab)[0]
     docs = list(nlp.pipe([before]))
     for token in docs[0]:
         token.pos_ = "NOUN"
     assert list(docs[0].noun_chunks)
-    loaded = make_nlp(lang="en")
+    loaded = make_nlp(lang=lang)
     loaded.from_bytes(nlp.to_bytes())
     copied = next(iter(DocBin(docs=docs).get_docs(loaded.vocab)))
     assert copied.noun_chunks_iterator is ud_noun_chunks

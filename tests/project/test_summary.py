@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,25 @@ def test_what_is_not_there_is_not_told(tmp_path: Path):
     lines = summary(make_package(tmp_path, lang="tr", performance={}, spacy_g2g={}, pipeline=["g2g_parser"]))
     assert not any(line.startswith(("Scores", "Speed")) for line in lines)
     assert not any("rng_refiner" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("lang", "text"),
+    [
+        ("tr", "Neredesin?"),
+        ("fr", "Où es-tu ?"),
+        ("en", "Hello, who is there?"),
+        ("qqq", "Hello, who is there?"),
+    ],
+)
+def test_the_text_to_try_is_in_the_language_of_the_pipeline(tmp_path: Path, lang: str, text: str):
+    (line,) = (
+        line
+        for line in summary(make_package(tmp_path, lang=lang))
+        if "import spacy" in line and " -c " in line
+    )
+    assert f"nlp({text!r})" in line
+    assert shlex.split(line)[1] == "-c"
 
 
 def test_the_weakest_labels_are_frequent_ones():

@@ -17,6 +17,7 @@ from project import tokenizer, tokenizer_search
 from project.tokenizer_rules import Change, additions, language_rules
 from project.tokenizer_search import ChunkTable, train_tokenizer
 from spacy_g2g.evaluation.tokenization import compare_tokens, tokens_of
+from spacy_g2g.formats.conllu import read_conllu
 
 from ..formats.samples import row
 from ..util import mostly_thorough
@@ -143,12 +144,58 @@ def test_an_empty_file_and_an_unknown_language_are_errors(tmp_path, monkeypatch,
         tokenizer.main()
 
 
-@pytest.mark.parametrize("lang", ["zh", "ja", "ko", "th", "vi"])
+@pytest.mark.parametrize("lang", ["zh", "ja", "th"])
 def test_a_language_without_rules_is_left_as_it_is(tmp_path, monkeypatch, capsys, lang):
     """Also without the package that its tokenizer needs."""
     monkeypatch.setattr("sys.argv", ["tokenizer", "train.conllu", str(tmp_path / "out"), "--lang", lang])
     tokenizer.main()
     assert "has no rules" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("lang", ["ko", "vi"])
+def test_a_language_with_spaces_needs_no_further_package(tmp_path, monkeypatch, lang):
+    text = "".join(row("1", f"{i}=====", "0", "root") + "\n" for i in range(3))
+    (tmp_path / "train.conllu").write_text(text)
+    command = ["tokenizer", str(tmp_path / "train.conllu"), str(tmp_path / "out"), "--lang", lang]
+    monkeypatch.setattr("sys.argv", command)
+    tokenizer.main()
+    nlp = spacy.load(tmp_path / "out")
+    assert (nlp.lang, type(nlp.tokenizer)) == (lang, Tokenizer)
+
+
+def test_words_with_white_space_are_joined_where_the_treebank_mostly_joins_them(tmp_path):
+    joined = row("1", "sinh viên", "0", "root") + row("2", "là ai", "1", "dep") + "\n"
+    apart = row("1", "là", "0", "root") + row("2", "ai", "1", "dep") + "\n"
+    (tmp_path / "train.conllu").write_text(joined + apart, encoding="utf8")
+    sentences = [*read_conllu(tmp_path / "train.conllu")]
+    nlp = spacy.blank("xx")
+    for form, tokens in tokenizer.spaced_words(sentences).items():
+        nlp.tokenizer.add_special_case(form, tokens)
+    nlp.tokenizer.from_bytes(nlp.tokenizer.to_bytes())
+    text = "Sinh viên, là ai? (SINH VIÊN) sinh"
+    assert [token.text for token in nlp(text)] == [
+        "Sinh viên",
+        ",",
+        "là",
+        "ai",
+        "?",
+        "(",
+        "SINH VIÊN",
+        ")",
+        "sinh",
+    ]
+
+
+def test_vowel_signs_are_parts_of_words():
+    """Without them, no pattern of letters would fit words of Tamil or Hindi."""
+    pairs = [
+        ("\u0b95\u0bc7", "\u0b8e\u0ba9\u0bcd"),
+        ("\u0b86\u0bb0\u0bcd", "\u0ba4\u0bbe"),
+        ("\u0b9c\u0bbf", "\u0b9a\u0bbf"),
+    ]
+    chunks = Counter({(f"{a}.{b}.",): 3 for a, b in pairs})
+    trained = train_tokenizer(spacy.blank("ta"), chunks)
+    assert tokens_of(trained, "\u0baa\u0bc7.\u0baf\u0bc1.") == ("\u0baa\u0bc7.\u0baf\u0bc1.",)
 
 
 LANGUAGES = [module.name for module in pkgutil.iter_modules(spacy.lang.__path__) if module.ispkg]

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 import spacy
+from spacy.lang.ko import Korean
+from spacy.tokenizer import Tokenizer
 from spacy.util import load_config
 from thinc.api import Config
 
@@ -200,3 +202,12 @@ def test_epochs_are_turned_into_steps():
     assert steps(20, 10, 292) == 20
     assert steps(0, 0, 292) == 0
     assert steps(0, 0.001, 292) == 1
+
+
+@pytest.mark.parametrize("config", ["syntr_scratch.cfg", "pipeline.cfg"])
+def test_korean_is_trained_with_a_tokenizer_by_rules(config: str):
+    """spaCy's own for Korean needs another package, and cuts words into parts."""
+    settings = training_config.overrides("", lang="ko")
+    nlp_settings = training_config.pipeline_config(CONFIGS / config, settings)["nlp"]
+    nlp = Korean.from_config({"nlp": {**nlp_settings, "pipeline": []}})
+    assert (nlp.lang, type(nlp.tokenizer)) == ("ko", Tokenizer)

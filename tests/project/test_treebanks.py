@@ -78,6 +78,8 @@ def test_every_encoder_of_the_table_has_a_known_license():
     [
         ({"treebank": "UD_Turkish-IMST", "code": "xx"}, "tr"),
         ({"treebank": "UD_Dutch-Alpino", "code": "nl"}, "nl"),
+        ({"treebank": "UD_Korean-GSD"}, "ko"),
+        ({"treebank": "UD_Vietnamese-VTB", "code": "vi"}, "vi"),
         ({"treebank": "UD_Kiche-IU", "code": "quc"}, "xx"),
         ({"treebank": "mine"}, "xx"),
         ({}, "xx"),
@@ -86,6 +88,19 @@ def test_every_encoder_of_the_table_has_a_known_license():
 def test_language_is_the_treebanks_where_spacy_has_it(source: dict[str, str], expected: str):
     assert treebank_settings.choose_language("", source) == expected
     assert treebank_settings.choose_language("de", source) == "de"
+
+
+@pytest.mark.parametrize(
+    ("names", "code"),
+    [
+        (["tr_imst-ud-train.conllu"], "tr"),
+        (["cs_pdt-ud-train-a.conllu", "cs_pdt-ud-train-b.conllu"], "cs"),
+        (["tr_imst-ud-train.conllu", "fr_gsd-ud-train.conllu"], ""),
+        (["mine.conllu"], ""),
+    ],
+)
+def test_names_of_treebank_files_tell_the_language(names: list[str], code: str):
+    assert treebank_files.language_code(map(Path, names)) == code
 
 
 @pytest.mark.parametrize(

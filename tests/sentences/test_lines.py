@@ -61,7 +61,7 @@ def test_bare_words_follow_no_mark_and_no_break():
 
 KINDS = {
     "item": ["- tea", "* tea", "\u2022 tea", "- - tea"],
-    "number": ["1. tea", "(2) tea", "b) tea", "iv. tea"],
+    "number": ["1. tea", "(2) tea", "b) tea", "iv. tea", "\u03b2) tea", "\uac00. tea", "\u0663. tea"],
     "heading": ["# Tea", "###### Tea"],
     "row": ["| tea | milk |"],
     "rule": ["---", "=====", "***", "- - -", "*  *  *", "```python", "-- "],

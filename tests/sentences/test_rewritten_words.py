@@ -55,6 +55,12 @@ def test_a_new_word_has_no_lemma_and_the_others_keep_theirs():
     assert [token.lemma_ for token in found] == ["in", "", "we"]
 
 
+def test_names_with_white_space_inside_change():
+    example = make_example(["Hà Nội", "Việt Nam"], pos=["PROPN"] * 2)
+    found = {form for seed in range(20) for form in words_of(rewritten(example, seed, names=1.0))}
+    assert found > {"Hà Nội", "Việt Nam"}
+
+
 def test_a_name_becomes_one_of_its_kind():
     """The features, the tag and the capitals of a name are those of the one in its place."""
     words = ["Anna", "Otto", "Paul", "ROM", "PARIS", "Russen", "Polen", "Berge"]
