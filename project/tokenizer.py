@@ -51,7 +51,7 @@ def make_tokenizer(
             chunks[name] = read_chunks(read_conllu(path, trees="any"))
             if not chunks[name]:
                 raise SystemExit(f"{path} has no words without white space. Expected the words of a text.")
-    nlp = spacy.blank(lang, config={"nlp": {"tokenizer": RULES}})
+    nlp = spacy.blank(lang, config=RULES)
     before = nlp.tokenizer
     nlp.tokenizer = train_tokenizer(nlp, chunks["train"])
     scores = {

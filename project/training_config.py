@@ -65,7 +65,7 @@ def overrides(encoder: str, *, lang: str, steps: int = 0) -> dict[str, Any]:
     """
     settings: dict[str, Any] = {"nlp.lang": lang}
     if lang in SPACED:
-        settings["nlp.tokenizer"] = RULES
+        settings["nlp.tokenizer"] = RULES["nlp"]["tokenizer"]
     if encoder not in UNSET:
         settings["paths.encoder"] = loadable_encoder(encoder)
     if steps:

@@ -34,8 +34,8 @@ SOURCE = "source.json"
 AMR = "amr"
 #: Code for languages without a tokenizer of their own.
 NEUTRAL = "xx"
-#: Setting for a tokenizer by rules.
-RULES = {"@tokenizers": "spacy.Tokenizer.v1"}
+#: Config of a tokenizer by rules.
+RULES = {"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}}
 #: Languages with white space between words, for which spaCy's default is no tokenizer by rules: it needs
 #: another package, and cuts words in another way than treebanks do.
 SPACED = ("ko", "vi")
@@ -94,7 +94,8 @@ def has_rules(lang: str) -> bool:
     """Return whether the words of a language are cut by rules. Raises ImportError for an unknown language."""
     from spacy.util import get_lang_class  # imported here, since it takes seconds
 
-    return lang in SPACED or get_lang_class(lang).default_config["nlp"]["tokenizer"] == RULES
+    default = get_lang_class(lang).default_config["nlp"]["tokenizer"]
+    return lang in SPACED or default == RULES["nlp"]["tokenizer"]
 
 
 def blank(lang: str) -> Language:
@@ -104,7 +105,7 @@ def blank(lang: str) -> Language:
     """
     import spacy
 
-    return spacy.blank(lang, config={"nlp": {"tokenizer": RULES}} if has_rules(lang) else {})
+    return spacy.blank(lang, config=RULES if has_rules(lang) else {})
 
 
 def choose_encoder(encoder: str, source: dict[str, Any]) -> str:
