@@ -24,6 +24,8 @@ from ..formats.rows import SurfaceToken
 MULTIWORD = "mwt"
 #: Maximum number of characters of a token that is cut.
 MAX_LENGTH = 200
+#: Languages with a dotted and a dotless I, and these letters in lower case.
+DOTTED, LOWER_I = frozenset({"az", "tr"}), str.maketrans("\u0130I", "i\u0131")
 #: First token of a multiword token, and the one after its last.
 Range = tuple[int, int]
 
@@ -68,6 +70,15 @@ class WordSpans(SpanGroup):
     def copy(self, doc: Doc | None = None) -> SpanGroup:
         """Return a copy of the spans for the same Doc, or for another Doc with the same tokens."""
         return WordSpans(doc or self.doc).from_bytes(super().copy(doc).to_bytes())
+
+
+def lower_case(text: str, lang: str) -> str:
+    """Return a text in lower case, by the letters of its language.
+
+    >>> lower_case("I\u015fIK", "tr")
+    '\u0131\u015f\u0131k'
+    """
+    return (text.translate(LOWER_I) if lang in DOTTED else text).lower()
 
 
 def can_be_cut(form: str, n_words: int) -> bool:
@@ -214,7 +225,7 @@ def copy_words(source: Doc, *, to: Doc, places: Sequence[int] | None = None, low
         multiword token is not copied if a part of it is missing.
     lower: Put the words into lower case.
     """
-    places = range(len(source)) if places is None else places
+    places, lang = range(len(source)) if places is None else places, source.vocab.lang
     index = {place: i for i, place in enumerate(places)}
     ranges, forms = [], list[str]()
     for span in _word_spans(source):
@@ -222,5 +233,6 @@ def copy_words(source: Doc, *, to: Doc, places: Sequence[int] | None = None, low
         if [*places[first : first + len(span)]] == [*range(span.start, span.end)]:
             ranges.append((first, first + len(span)))
             for token, form, new in zip(span, _forms(span), to[first:], strict=False):
-                forms.append(new.text if form == token.text else form.lower() if lower else form)
+                own = lower_case(form, lang) if lower else form
+                forms.append(new.text if form == token.text else own)
     mark_words(to, ranges, forms)

@@ -12,6 +12,8 @@ from spacy.pipeline import Lemmatizer
 from spacy.tokens import Token
 from spacy.training import Example
 
+from ..data.multiword import lower_case
+
 #: Tables of the component: the lemmas of words, and the parts of speech whose lemmas are in lower case.
 LEMMAS, LOWER_CASE = "lemmas", "lower_case"
 
@@ -30,7 +32,7 @@ class LemmaTable(Lemmatizer):
         if known:
             return [lemma] if lemma in known else known
         is_lower = lemma[:1].isupper() and token.pos_ in self.lookups.get_table(LOWER_CASE)
-        return [lemma.lower() if is_lower else lemma]
+        return [lower_case(lemma, self.vocab.lang) if is_lower else lemma]
 
     def initialize(  # type: ignore[override]
         self,
@@ -73,7 +75,7 @@ def _empty_tables() -> Lookups:
 
 def _key(token: Token) -> str:
     """Return the key of a token: part of speech, and form in lower case with one kind of apostrophe."""
-    form = token.text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    form = lower_case(token.text, token.vocab.lang).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     return f"{token.pos_} {form}"
 
 

@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 
 from ..arrays import BoolArray, IntArray
 from ..data.docs import TOKEN_ANNOTATIONS, copy_treebank, write_tree
-from ..data.multiword import copy_words, is_split
+from ..data.multiword import copy_words, is_split, lower_case
 from ..formats.conllu import ConlluSentence
 from ..formats.misc import misc_text, white_space
 
@@ -59,7 +59,8 @@ def rewrite(doc: Doc, segments: Sequence[Segment], *, lower: bool = False) -> Do
     sources: list[int] = []
     for segment in segments:
         own, rest = (" ", segment.gap[1:]) if segment.gap.startswith(" ") else ("", segment.gap)
-        words += [segment.text.lower() if lower else segment.text, *([rest] if rest else [])]
+        text = lower_case(segment.text, doc.vocab.lang) if lower else segment.text
+        words += [text, *([rest] if rest else [])]
         spaces += [bool(own), *([False] if rest else [])]
         sources += [segment.source, *([-1] if rest else [])]
     written = Doc(doc.vocab, words=words, spaces=None if doc.has_unknown_spaces else spaces)

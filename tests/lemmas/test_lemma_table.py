@@ -30,6 +30,17 @@ def examples(nlp: Language, gold: list[tuple[str, str, str]]) -> list[Example]:
     return [Example(Doc(nlp.vocab, words=words), doc)]
 
 
+def test_the_dotted_and_the_dotless_i_of_turkish():
+    nlp = spacy.blank("tr")
+    nlp.add_pipe("lemma_table")
+    gold = [("iyi", "ADJ", "iyi"), ("\u0131l\u0131k", "ADJ", "\u0131l\u0131"), ("Evler", "NOUN", "ev")]
+    nlp.initialize(lambda: examples(nlp, gold))
+    assert lemma(nlp, "\u0130yi", "ADJ", "?") == "iyi"
+    assert lemma(nlp, "IL\u0130K", "ADJ", "?") == "?"
+    assert lemma(nlp, "ILIK", "ADJ", "?") == "\u0131l\u0131"
+    assert lemma(nlp, "\u0130\u015fler", "NOUN", "\u0130\u015f") == "i\u015f"
+
+
 def table_nlp() -> Language:
     nlp = spacy.blank("en")
     nlp.add_pipe("lemma_table")

@@ -2,13 +2,15 @@
 
 import io
 
+import numpy as np
 import pytest
 import spacy
+from spacy.tokens import Doc
 
 from spacy_g2g.data.docs import TOKEN_ANNOTATIONS, doc_to_sentences, sentences_to_doc
 from spacy_g2g.data.multiword import word_forms
 from spacy_g2g.formats.conllu import read_conllu
-from spacy_g2g.sentences.rewriting import with_white_space
+from spacy_g2g.sentences.rewriting import rewrite, segments_of, with_white_space
 
 VOCAB = spacy.blank("xx").vocab
 
@@ -64,3 +66,9 @@ def test_a_doc_without_such_features_stays_as_it_is():
     doc, spaced, places = read(row("1", "a", "SpaceAfter=No") + row("2", "b"))
     assert spaced is doc
     assert places == [0, 1]
+
+
+def test_lower_case_has_the_letters_of_the_language():
+    for lang, text in (("tr", "\u0131\u015f\u0131k iyi"), ("en", "i\u015f\u0131k i\u0307yi")):
+        doc = Doc(spacy.blank(lang).vocab, words=["I\u015f\u0131k", "\u0130yi"], spaces=[True, False])
+        assert rewrite(doc, segments_of(doc, np.ones(2, dtype=np.bool_)), lower=True).text == text
