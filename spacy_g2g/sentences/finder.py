@@ -172,8 +172,9 @@ class SentenceFinder:
     def log_odds(self, docs: Sequence[Doc]) -> list[DoubleArray]:
         """Return the log-odds that a sentence starts at each word of each Doc, float [words].
 
-        The price of starts in bare text is subtracted. They are -inf where the Doc excludes a boundary. With
-        ``blocks`` they are inf where a block starts.
+        The price of starts in bare text is subtracted. They are -inf where the Doc excludes a boundary, and
+        at closing marks, which belong to the sentence before. With ``blocks`` they are inf where a block
+        starts.
         """
         assert self.pipe.boundaries is not None
         by_doc: list[DoubleArray] = []
@@ -183,6 +184,7 @@ class SentenceFinder:
             scores: Any = self.pipe.boundaries.ops.to_numpy(self.pipe.boundaries.predict(texts))  # type: ignore[no-untyped-call]
             scores = scores - self.pipe.cfg.get(PRICE, 0.0) * white_space.is_bare
             log_odds = np.where(white_space.is_block & self.pipe.blocks, np.inf, scores).astype(np.float64)
+            _move_behind(log_odds, white_space.is_closing)
             is_excluded = white_space.is_repeated | (white_space.is_inside & self.pipe.blocks)
             is_excluded |= segmentation.sent_start[segmentation.words] == -1
             log_odds[is_excluded | _is_inner(batch, segmentation)] = -np.inf
@@ -277,6 +279,16 @@ class SentenceFinder:
 def _distance(threshold: float, price: float) -> float:
     """Return how many logits a threshold and a price are away from those of a new component."""
     return abs(threshold) + abs(price - NEW_PRICE)
+
+
+def _move_behind(log_odds: DoubleArray, is_closing: BoolArray) -> None:
+    """Move the log-odds of starts at closing marks to the words after them.
+
+    is_closing: Whether each word is such a mark, bool [words].
+    """
+    for i in np.flatnonzero(is_closing).tolist():
+        log_odds[i + 1 : i + 2] = np.maximum(log_odds[i + 1 : i + 2], log_odds[i])
+        log_odds[i] = -np.inf
 
 
 def _is_inner(docs: Sequence[Doc], segmentation: Segmentation) -> BoolArray:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import category
@@ -86,6 +86,7 @@ class WhiteSpace(NamedTuple):
         float32 [words, N_FEATURES].
     is_block: Whether a block starts at each word; bool [words].
     is_repeated: Whether each word repeats the mark right before it, as in "???"; bool [words].
+    is_closing: Whether each word closes brackets or a quotation right after the word before; bool [words].
     is_inside: Whether each word continues a block. It is the text after a mark, as in "1. Tea", or begins an
         indented line of an item with a small letter; bool [words].
     is_bare: Whether each word follows a word that does not end in punctuation or a symbol, on the same line
@@ -95,6 +96,7 @@ class WhiteSpace(NamedTuple):
     features: FloatArray
     is_block: BoolArray
     is_repeated: BoolArray
+    is_closing: BoolArray
     is_inside: BoolArray
     is_bare: BoolArray
 
@@ -137,18 +139,36 @@ def read_white_space(docs: Sequence[Doc], segmentation: Segmentation) -> WhiteSp
     is_end, starts_line = np.isin(forms, _ENDS), features[:, _N_GAP] > 0
     features[:, -_N_TEXT:] = _text_features(first_words, is_block, starts_line, is_end)
     is_repeated = (gap == 0) & ~is_first[:-1] & _repeats(prefixes, docs)
-    is_bare = (gap <= 1) & ~starts_line & ~is_first[:-1] & ~np.roll(_ends_in_mark(forms, docs), 1)
-    return WhiteSpace(features, is_block & ~is_first[:-1], is_repeated, is_inside, is_bare)
+    is_closing = _are(_is_closing, forms, docs)
+    is_closing |= _are(_is_straight_quote, forms, docs) & (spaces[segmentation.words] > 0)
+    is_closing &= (gap == 0) & ~is_first[:-1]
+    ends_in_mark = np.roll(_are(_ends_in_mark, forms, docs), 1)
+    is_bare = (gap <= 1) & ~starts_line & ~is_first[:-1] & ~ends_in_mark
+    return WhiteSpace(features, is_block & ~is_first[:-1], is_repeated, is_closing, is_inside, is_bare)
 
 
-def _ends_in_mark(forms: HashArray, docs: Sequence[Doc]) -> BoolArray:
-    """Return whether each word ends in a mark, which is punctuation or a symbol; bool [words].
+def _are(kind: Callable[[str], bool], forms: HashArray, docs: Sequence[Doc]) -> BoolArray:
+    """Return whether each word is of a kind; bool [words].
 
     forms: Hashes of the words.
     """
     unique, number = np.unique(forms, return_inverse=True)
-    last = (docs[0].vocab.strings[form][-1:] for form in unique.tolist())
-    return np.array([mark != "" and category(mark)[0] in "PS" for mark in last], dtype=np.bool_)[number]
+    words = (docs[0].vocab.strings[form] for form in unique.tolist())
+    return np.array([*map(kind, words)], dtype=np.bool_)[number]
+
+
+def _ends_in_mark(word: str) -> bool:
+    """Return whether a word ends in punctuation or a symbol."""
+    return word != "" and category(word[-1])[0] in "PS"
+
+
+def _is_closing(word: str) -> bool:
+    """Return whether a word is closing brackets or quotation marks."""
+    return {*map(category, word)} in ({"Pe"}, {"Pf"})
+
+
+def _is_straight_quote(word: str) -> bool:
+    return word in ('"', "'", "''")
 
 
 def _repeats(prefixes: HashArray, docs: Sequence[Doc]) -> BoolArray:

@@ -2,6 +2,7 @@
 
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -139,6 +140,18 @@ def test_a_start_in_bare_text_has_a_price(nlp: Language):
     del parser.cfg[PRICE]  # as in pipelines that were saved before there was a price
     (free,) = parser.finder.log_odds([doc])
     assert (free - priced).round(4).tolist() == [0.0, NEW_PRICE, NEW_PRICE, 0.0, NEW_PRICE]
+
+
+def test_a_sentence_starts_behind_closing_marks(nlp: Language, monkeypatch: pytest.MonkeyPatch):
+    words = ["(", "Stop", ".", ")", '"', "We", "left"]
+    doc = Doc(nlp.vocab, words=words, spaces=[False] * 4 + [True] * 3)
+    parser = parser_of(nlp)
+    values = np.array([5.0, -5.0, -5.0, 2.0, -5.0, -1.0, -5.0])
+    network = SimpleNamespace(predict=lambda _: values, ops=parser.boundaries.ops, attrs={})
+    monkeypatch.setattr(parser, "boundaries", network)
+    parser.cfg[PRICE] = 0.0
+    (log_odds,) = parser.finder.log_odds([doc])
+    assert log_odds[1:].tolist() == [-5.0, -5.0, -np.inf, -np.inf, 2.0, -5.0]
 
 
 def test_the_price_is_fitted_with_the_threshold(nlp: Language, monkeypatch: pytest.MonkeyPatch):

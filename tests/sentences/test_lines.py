@@ -166,6 +166,14 @@ def test_repeated_marks_are_known():
     assert np.flatnonzero(repeated).tolist() == [1, 2, 4]
 
 
+def test_closing_marks_are_known():
+    texts = ['(Stop.) He said "no." She left." ', "(a b) ) c", "\u201cYes.\u201d \u2019Tis", 'I "want"it']
+    docs, found = read(*texts)
+    words = [token.text for doc in docs for token in doc if not token.is_space]
+    closing = [words[i] for i in np.flatnonzero(found.is_closing)]
+    assert closing == [")", '"', '"', ")", "\u201d"]
+
+
 def test_words_behind_marks_of_a_block_are_known():
     text = "1. Tea\n(b) Milk is\n> 2) Sugar\n# 3. Eggs\nIn May\n\n> > Go\n3. x\n"
     (doc,), found = read(text)
