@@ -47,7 +47,7 @@ THRESHOLDS = tuple(np.linspace(-3.0, 3.0, 13).tolist())
 PRICES, NEW_PRICE = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0), 4.0
 #: F1 penalty of a threshold or price per logit from that of a new component, divided by the square root of
 #: the number of sentences.
-THRESHOLD_PENALTY = 0.15
+THRESHOLD_PENALTY = 0.3
 #: Maximum number of tokens that the network reads at once, unless one Doc has more.
 TOKENS_AT_ONCE = 20_000
 #: Number of Docs from which the network learns the widths of its inputs.
