@@ -6,7 +6,7 @@ A saved pipeline holds sizes, weights and tokenizer, so loading it does not call
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
@@ -31,6 +31,8 @@ EncoderSource = Callable[[Iterable[str]], Checkpoint]
 VOCABULARIES = ("all", "training")
 #: Straight marks by the pattern of the marks that become one.
 STRAIGHT_QUOTES = {"[\u201c-\u201f]|``|''": '"', "[\u2018-\u201b]": "'"}
+#: The digit that all digits of all scripts become.
+SAME_DIGITS = {r"\p{Nd}": "2"}
 
 
 def encoder_from_checkpoint(
@@ -39,6 +41,7 @@ def encoder_from_checkpoint(
     revision: str | None = None,
     *,
     straight_quotes: bool = False,
+    same_digits: bool = False,
     vocabulary: str = "all",
     word_list: str | None = None,
 ) -> EncoderSource:
@@ -52,6 +55,8 @@ def encoder_from_checkpoint(
     revision: Branch, tag or commit of the repository on the hub; null for the main branch.
     straight_quotes: Read curly quotation marks and apostrophes as straight ones, so that a tree does not
         depend on them.
+    same_digits: Read each digit as the same one, so that a tree does not depend on them. The encoder then
+        knows only how many digits a number has.
     vocabulary: Pieces to keep: "all", or those for the training text ("training"), which makes a pipeline
         small. Words of the text have the same pieces with both. Others may have shorter pieces, and words in
         other scripts an unknown one.
@@ -61,11 +66,11 @@ def encoder_from_checkpoint(
     if vocabulary not in VOCABULARIES:
         found = {"setting": "vocabulary", "value": vocabulary, "choices": VOCABULARIES}
         raise ValueError(Errors.E411.format(**found))
+    changes = {**(STRAIGHT_QUOTES if straight_quotes else {}), **(SAME_DIGITS if same_digits else {})}
 
     def source(words: Iterable[str]) -> Checkpoint:
         checkpoint = load_checkpoint(resolve_checkpoint(name, revision), n_layers)
-        if straight_quotes:
-            checkpoint = replace(checkpoint, tokenizer=_with_straight_quotes(checkpoint.tokenizer))
+        checkpoint = replace(checkpoint, tokenizer=_changing(checkpoint.tokenizer, changes))
         if vocabulary == "training":
             more = Path(word_list).read_text(encoding="utf8").split() if word_list else ()
             checkpoint = cut_vocabulary(checkpoint, chain(words, more))
@@ -189,13 +194,19 @@ def train_word_pieces(
     return tokenizer
 
 
-def _with_straight_quotes(text: str) -> str:
-    """Let a tokenizer make quotation marks straight first. The text is that of tokenizer.json."""
+def _changing(text: str, changes: Mapping[str, str]) -> str:
+    """Let a tokenizer change characters first.
+
+    text: That of tokenizer.json.
+    changes: What each pattern becomes.
+    """
+    if not changes:
+        return text
     tokenizer = Tokenizer.from_str(text)
-    steps = [normalizers.Replace(Regex(marks), straight) for marks, straight in STRAIGHT_QUOTES.items()]
+    steps = [normalizers.Replace(Regex(pattern), new) for pattern, new in changes.items()]
     tokenizer.normalizer = normalizers.Sequence([*steps, *filter(None, [tokenizer.normalizer])])
-    straightened: str = tokenizer.to_str()
-    return straightened
+    changed: str = tokenizer.to_str()
+    return changed
 
 
 def _letters(word: str) -> list[str]:

@@ -305,13 +305,23 @@ def test_a_component_without_a_parsers_model_is_an_error_that_names_it(tmp_path:
         assert str(tmp_path) in str(caught.value)
 
 
-def test_curly_quotation_marks_are_read_as_straight_ones(checkpoint: Path):
-    def pieces(word: str, *, straight_quotes: bool) -> list[int]:
-        source = encoder_from_checkpoint(str(checkpoint), straight_quotes=straight_quotes)
-        tokenizer = load_tokenizer(source([]).tokenizer)
-        return tokenizer.encode([word], is_pretokenized=True, add_special_tokens=False).ids
+@pytest.mark.parametrize(
+    ("setting", "pairs"),
+    [
+        (
+            "straight_quotes",
+            {"\u2019s": "'s", "\u201cno\u201d": '"no"', "\u201eno\u201c": '"no"', "``": '"', "''": '"'},
+        ),
+        ("same_digits", {"1990": "2048", "7:45": "3:00", "1st": "3st", "\u0663": "5", "$10.5": "$99.1"}),
+    ],
+)
+def test_characters_that_do_not_matter_are_read_alike(checkpoint: Path, setting: str, pairs: dict[str, str]):
+    def read(word: str, **settings: bool) -> str:
+        source = encoder_from_checkpoint(str(checkpoint), **settings)
+        text: str = load_tokenizer(source([]).tokenizer).normalizer.normalize_str(word)
+        return text
 
-    pairs = {"\u2019s": "'s", "\u201cno\u201d": '"no"', "\u201eno\u201c": '"no"', "``": '"', "''": '"'}
-    for curly, straight in pairs.items():
-        assert pieces(curly, straight_quotes=True) == pieces(straight, straight_quotes=True)
-    assert pieces("cat", straight_quotes=True) == pieces("cat", straight_quotes=False)
+    for word, other in pairs.items():
+        assert read(word, **{setting: True}) == read(other, **{setting: True})
+        assert read(word) != read(other)
+    assert read("cat", **{setting: True}) == read("cat")
