@@ -35,14 +35,16 @@ HERE = Path(__file__).parent
 #: Documents of the development and test sets. The others are the training set.
 SETS = {
     "dev": [
-        "answers-09", "chat-03", "dialogue-12", "dialogue-17", "diary-06", "fiction-05", "forum-06",
-        "history-06", "law-03", "letters-07", "lexicon-07", "mail-04", "manual-05", "messages-09", "news-04",
-        "newspaper-05", "notes-05", "novel-04", "office-05", "reviews-09", "science-05", "weblog-04",
+        "answers-09", "chat-03", "columns-05", "dialogue-12", "dialogue-17", "diary-06", "essays-06",
+        "fiction-05", "forum-06", "guides-03", "history-06", "law-03", "letters-07", "lexicon-07", "mail-04",
+        "manual-05", "messages-09", "news-04", "newspaper-05", "notes-05", "novel-04", "office-05",
+        "quotes-04", "reviews-09", "science-05", "weblog-04",
     ],
     "test": [
-        "answers-08", "court-04", "dialogue-13", "diary-07", "encyclopaedia-06", "history-04", "howto-05",
-        "interview-04", "lists-04", "magazine-07", "mail-03", "messages-11", "novel-09", "papers-08",
-        "places-07", "recipes-04", "report-05", "reviews-10", "speech-04", "texting-05", "travel-05",
+        "answers-08", "columns-11", "court-04", "dialogue-13", "diary-07", "encyclopaedia-06", "essays-12",
+        "guides-06", "history-04", "howto-05", "interview-04", "lists-04", "magazine-07", "mail-03",
+        "messages-11", "novel-09", "papers-08", "places-07", "quotes-08", "recipes-04", "report-05",
+        "reviews-10", "speech-04", "texting-05", "travel-05",
     ],
 }  # fmt: skip
 #: Words that form one surface token with the word before them.
