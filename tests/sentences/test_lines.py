@@ -95,6 +95,14 @@ def test_white_space_before_the_first_word_and_empty_quotations():
     assert lines_of("") == lines_of(" \n\t\n") == []
 
 
+@pytest.mark.parametrize("mark", ["\u0589", "\u06d4", "\u061f", "\u0964", "\u3002", "\u1362"])
+def test_marks_of_other_scripts_end_sentences_as_a_full_stop_does(mark: str):
+    for other, is_same in ((mark, True), (",", False)):
+        docs = [Doc(NLP.vocab, words=["a", each, "b", each, "c"]) for each in (".", other)]
+        one, two = (read_white_space([doc], segment([doc])).features for doc in docs)
+        assert (one == two).all() == is_same
+
+
 def test_words_with_white_space_inside():
     # The second word covers a line break, and no word starts the second line.
     text = "a b\nc d"
