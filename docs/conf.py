@@ -41,6 +41,7 @@ NAVIGATION = {
         "encoders",
         "pipelines",
         "tasks",
+        "facts",
         "raw-text",
         "words",
         "your-own-text",

@@ -256,6 +256,9 @@ class Errors(metaclass=_TextsWithCodes):
         "A Doc has no treebank for {name!r}, which has tag_attr = 'treebank'. Expected a corpus with names."
     )
     E826 = "{name!r} does not know the treebank {treebank!r}. Expected one of {treebanks}."
+    E827 = (
+        "{name!r} reads labels of Universal Dependencies, but the Doc has {labels}. Expected another parser."
+    )
     E831 = "grad_factor is {factor}. Expected a number of 0 or more."
     E832 = "There is no encoder {upstream!r} before a component that listens to it. Expected a g2g_encoder."
     E833 = "The listener's width is {found}, but that of its encoder is {expected}. Expected the same."

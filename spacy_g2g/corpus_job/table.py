@@ -18,6 +18,7 @@ from ..data.doc_record import (
     make_record,
 )
 from ..errors import Errors
+from ..facts.fact import ROW, SPANS
 from ..mwt.mwt_splitter import MwtSplitter
 from ..parser.g2g_parser import G2GParser
 from .documents import Document
@@ -31,6 +32,13 @@ VALUE_TYPES = {
     "arcs": pa.list_(pa.struct({"head": pa.int32(), "dep": pa.string()})),
     "range": pa.list_(pa.int32()),
 }
+#: Types of the columns of facts that are not texts.
+_FACT = {"sentence": pa.int32(), "probability": pa.float32()}
+_FACT |= dict.fromkeys(("negated", "passive", "question"), pa.bool_())
+_FACT |= {f"{name}_tokens": VALUE_TYPES["range"] for name in SPANS}
+_DETAIL = {"marker": pa.string(), "text": pa.string(), "tokens": VALUE_TYPES["range"]}
+_FACT["details"] = pa.list_(pa.struct(_DETAIL))
+VALUE_TYPES["fact"] = pa.struct({name: _FACT.get(name, pa.string()) for name in ROW})
 #: Columns of the output, and their types: those of the document, and those of its Doc.
 TYPES = {"id": pa.string(), "file": pa.string(), "place": pa.int64(), "text": pa.string()}
 TYPES |= {column.name: pa.list_(VALUE_TYPES[column.kind]) for column in COLUMNS}

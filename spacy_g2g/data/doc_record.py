@@ -19,9 +19,13 @@ from spacy.vocab import Vocab
 from .docs import write_tree
 from .enhanced import ENHANCED, own_enhanced, set_enhanced
 from .multiword import mark_words, multiword_tokens, word_forms
+from .token_check import fits, warn_of_other_tokens, with_tokens
 
 #: Extension attributes of tokens: the probability of the head, and of the label if the head is right.
 HEAD_PROB, DEP_PROB = "g2g_head_prob", "g2g_dep_prob"
+
+#: Extension attribute of Docs with the facts that they state, and key of ``doc.user_data`` with their rows.
+FACTS = "g2g_facts"
 
 #: A Doc's values by the names of columns.
 Record = dict[str, list[Any]]
@@ -32,7 +36,7 @@ class Column:
     """A column of a record.
 
     name: Its name in all formats.
-    kind: Kind of each value: "text", "flag", "index", "probability", "arcs" or "range".
+    kind: Kind of each value: "text", "flag", "index", "probability", "arcs", "range" or "fact".
     values: Returns the values of a Doc.
     assigned: Attributes of spaCy. A component that sets the column declares to assign one of them.
     is_set: Returns something true if a Doc has the column. JSON has only columns with this function.
@@ -70,6 +74,23 @@ def _first_tokens(doc: Doc) -> list[int]:
     return [token.i for token in doc if token.is_sent_start or not token.i]
 
 
+def set_facts(doc: Doc, rows: list[dict[str, Any]] | None) -> None:
+    """Set the rows of the facts that a Doc states, or remove them."""
+    doc.user_data.pop(FACTS, None)
+    if rows is not None:
+        doc.user_data[FACTS] = with_tokens(doc, {"rows": rows})
+
+
+def own_facts(doc: Doc) -> list[dict[str, Any]] | None:
+    """Return the rows of the facts that were set on a Doc, or None. Removes them if its tokens changed."""
+    value = doc.user_data.get(FACTS)
+    if not fits(doc, value):
+        set_facts(doc, None)
+        warn_of_other_tokens(doc, f"doc._.{FACTS}")
+        return None
+    return value and list(value["rows"])
+
+
 ENHANCED_COLUMN = Column(
     "enhanced",
     "arcs",
@@ -93,6 +114,13 @@ COLUMNS = (
     _probabilities("dep_probs", DEP_PROB),
     Column("forms", "text", word_forms, is_set=multiword_tokens),
     Column("multiword_tokens", "range", multiword_tokens, is_set=multiword_tokens),
+    Column(
+        "facts",
+        "fact",
+        lambda doc: own_facts(doc) or [],
+        (f"doc._.{FACTS}",),
+        is_set=lambda doc: own_facts(doc) is not None,
+    ),
 )
 #: Columns that Parquet always has.
 BASIC = ("words", "spaces")
@@ -143,6 +171,8 @@ def doc_of_record(record: Mapping[str, Any], vocab: Vocab) -> Doc:
                     token._.set(extension, value)
     if any(record.get("enhanced", ())):
         set_enhanced(doc, [_pairs(arcs) for arcs in record["enhanced"]])
+    if "facts" in record:
+        set_facts(doc, record["facts"])
     _set_tree(doc, record)
     return doc
 

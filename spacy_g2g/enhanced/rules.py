@@ -18,6 +18,8 @@ from .conventions import LANGUAGES, PREDICATES, Conventions
 MARKERS = {"nmod": ("case",), "obl": ("case",), "acl": ("case", "mark"), "advcl": ("case", "mark")}
 #: Unicode categories of the characters in markers: lower-case letters, and marks on them.
 LETTERS = frozenset({"Ll", "Lm", "Lo", "Mc", "Me", "Mn"})
+#: Words that say where or when a relative clause holds, not whom it is about: *the day he left*.
+ADVERBIAL = frozenset({"case", "day", "moment", "place", "reason", "time", "way", "week", "year"})
 #: Maximum number of subjects and objects that a word shares. Only the trees of a bad parser have more.
 MAX_ARGUMENTS = 20
 
@@ -104,7 +106,10 @@ class _Enhancer:
         before = [child for child in self.children[i] if child < i]
         below = chain.from_iterable(self.children[child] for child in before)
         pronouns = filter(self.is_relative, [*self.children[i], *below])
-        pronoun = next(pronouns, 0) if antecedent and self.deps[i] == "acl:relcl" else 0
+        is_relative = antecedent != ROOT and self.deps[i] == "acl:relcl"
+        pronoun = next(pronouns, 0) if is_relative else 0
+        if is_relative and not pronoun:
+            self.refer_without_pronoun(i)
         if pronoun:
             head, dep = self.heads[pronoun], self.deps[pronoun]
             if self.conventions.names_relatives and universal(dep) in ("nsubj", "obj"):
@@ -113,6 +118,27 @@ class _Enhancer:
             self.arguments[head] = [arc for arc in self.arguments[head] if arc[0] != pronoun]
             self.add(pronoun, head=antecedent, dep="ref")
             self.add(antecedent, head=head, dep=dep)
+
+    def refer_without_pronoun(self, i: int) -> None:
+        """Make the head of a relative clause the subject of the clause, or the object if it has a subject.
+
+        In *offers you want to make*, it is the object of *make*. A word such as *where*, a preposition
+        without a noun or a head such as *day* shows that it is neither.
+        """
+        antecedent = self.heads[i]
+        if not self.having(i, "nsubj", "csubj", "expl"):
+            passive = any(self.deps[child] == "aux:pass" for child in self.children[i])
+            self.add(antecedent, head=i, dep="nsubj:pass" if passive else "nsubj")
+            return
+        has_mark = bool(self.having(i, "mark"))
+        while opened := self.having(i, "xcomp"):
+            if self.having(i, "obj"):
+                return
+            i = opened[0]
+        others = [child for child in self.children[i] if self.is_place(child) or ":pass" in self.deps[child]]
+        is_other = self.words[antecedent].lemma in ADVERBIAL or self.having(i, "obj", "ccomp", "cop")
+        if self.words[i].upos == "VERB" and not (is_other or others or has_mark):
+            self.add(antecedent, head=i, dep="obj")
 
     def share_subjects(self, i: int) -> None:
         """Give a predicate the subjects of the first conjunct, and of the head that controls it."""
@@ -175,6 +201,11 @@ class _Enhancer:
     def having(self, i: int, *relations: str) -> list[int]:
         """Return the dependents of a word in the tree that have one of the relations."""
         return [child for child in self.children[i] if self.relations[child] in relations]
+
+    def is_place(self, i: int) -> bool:
+        """Return whether a word holds the place of the head of a relative clause: *where*, *to*."""
+        word = self.words[i]
+        return word.upos == "ADP" or "PronType=Rel" in word.feats or "PronType=Int" in word.feats
 
     def is_relative(self, i: int) -> bool:
         """Return whether a word refers to the head of a relative clause."""

@@ -40,6 +40,11 @@ class UDEnhancer:
 
     def __call__(self, doc: Doc) -> Doc:
         """Annotate a Doc, and return it. Raises ValueError if it has words but no tree."""
+        set_enhanced(doc, self.graph_of(doc))
+        return doc
+
+    def graph_of(self, doc: Doc) -> list[list[Arc]]:
+        """Return the enhanced graph of a Doc's trees. Raises ValueError if it has words but no tree."""
         arcs: list[list[Arc]] = [[] for _ in doc]
         tree, forms = tree_of(doc), word_forms(doc)
         for span in sentences_of(doc):
@@ -50,8 +55,7 @@ class UDEnhancer:
             words = [_read(doc[i], forms[i], graph.arc(number)) for number, i in enumerate(places, start=1)]
             for place, word_arcs in zip(places, enhance(words, self.lang), strict=True):
                 arcs[place] = [(places[head - 1] if head else place, dep) for head, dep in word_arcs]
-        set_enhanced(doc, arcs)
-        return doc
+        return arcs
 
 
 def _read(token: Token, form: str, arc: Arc) -> Word:
