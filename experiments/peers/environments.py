@@ -38,8 +38,8 @@ class Peer:
     adapter: Script that runs it.
     settings: Settings by name. "own" are those that the peer recommends for fine-tuning. "shared" are our
         batches and rates: 800 words an update, 2e-4 for the encoder, and ten times as much for the rest if a
-        peer has two rates. "fast" is the same with 4e-4 for the encoder. Warm-up and decay depend on the
-        number of updates.
+        peer has two rates. "fast" is the same with 4e-4 for the encoder, "small" with 400 words an update.
+        Warm-up and decay depend on the number of updates.
     config: Config for `spacy train`; None for other peers.
     """
 
@@ -50,11 +50,12 @@ class Peer:
 
 
 RATE = "training.optimizer.learn_rate.initial_rate"
+SIZE = "training.batcher.size"
 OWN_SPACY: Settings = {RATE: 5e-5}
 SHARED_SPACY: Settings = {
     RATE: 2e-4,
     "training.accumulate_gradient": 1,
-    "training.batcher.size": 800,
+    SIZE: 800,
     "training.batcher.buffer": 1000,
 }
 SUPAR: Settings = {"lr_rate": 10, "warmup": 0.1, "encoder_dropout": 0.1}
@@ -62,7 +63,7 @@ PEERS = {
     "spacy": Peer(
         "spaCy, parser",
         "spacy_adapter.py",
-        {"own": OWN_SPACY, "shared": SHARED_SPACY},
+        {"own": OWN_SPACY, "shared": SHARED_SPACY, "small": {**SHARED_SPACY, SIZE: 400}},
         PEERS_FOLDER / "spacy_parser.cfg",
     ),
     "experimental": Peer(
@@ -78,6 +79,7 @@ PEERS = {
             "own": {**SUPAR, "batch_size": 5000, "lr": 5e-5, "lr_rate": 20},
             "shared": {**SUPAR, "batch_size": 800, "lr": 2e-4},
             "fast": {**SUPAR, "batch_size": 800, "lr": 4e-4, "lr_rate": 5},
+            "small": {**SUPAR, "batch_size": 400, "lr": 2e-4},
         },
     ),
     "stanza": Peer(
@@ -114,6 +116,7 @@ PEERS = {
         {
             "shared": {"components.g2g_parser.model.encoder_rate_factor": 0.1},
             "fast": {"components.g2g_parser.model.encoder_rate_factor": 0.2},
+            "small": {"components.g2g_parser.model.encoder_rate_factor": 0.1, SIZE: 400},
         },
         ROOT / "configs" / "syntr_pretrained.cfg",
     ),

@@ -24,7 +24,15 @@ ROWS = {
     "copy": replace(REFINES, base="whole", shares=False),
 }
 LIMITED = {
-    f"rngtr, T = {n}": System(row="rngtr", against=("syntr",), settings={"iterations": n}) for n in (1, 2, 3)
+    f"{name}, T = {n}": System(row=name, against=("syntr",), settings={"iterations": n})
+    for name in ("rngtr", "other")
+    for n in (1, 2, 3)
+}
+WITHOUT_STOP = {
+    f"{name}, T = 3, no stop": System(
+        row=name, against=("syntr",), settings={"iterations": 3, "stop": False}
+    )
+    for name in ("rngtr", "other")
 }
 WITHOUT_PRIOR = {
     f"{name}, no prior": System(row=name, against=("syntr", name), settings={"prior_share": 0.0})
@@ -38,9 +46,7 @@ SYSTEMS = {
     "syntr": System(row="syntr"),
     "rngtr": System(row="rngtr", against=("syntr", "control")),
     **LIMITED,
-    "rngtr, T = 3, no stop": System(
-        row="rngtr", against=("syntr",), settings={"iterations": 3, "stop": False}
-    ),
+    **WITHOUT_STOP,
     **CONTROLS,
     "other": System(row="other", against=("syntr", "rngtr", "other-control")),
     **WITHOUT_PRIOR,
