@@ -34,7 +34,7 @@ html_copy_source = False
 
 #: Pages of docs/ by the parts of the navigation, in the order in which a newcomer needs them.
 NAVIGATION = {
-    "Start": ["choosing", "installation"],
+    "Start": ["choosing", "installation", "models"],
     "Tutorials": [f"tutorials/{name}" for name in ("parse", "train", "refine", "pipeline", "corpus")],
     "How to": [
         "training",

@@ -30,9 +30,11 @@ from .models.test_sources import make_checkpoint
 from .project.workflows import run_step, run_workflow
 
 ROOT = Path(__file__).parent.parent
+#: Page of trained pipelines, which project/models.py makes.
+MODELS = ROOT / "docs" / "models.md"
 #: Pages of results: their commands are checked, not run.
-RECORDS = sorted((ROOT / "docs" / "results").glob("*.md"))
-GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+RECORDS = [MODELS, *sorted((ROOT / "docs" / "results").glob("*.md"))]
+GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted({*(ROOT / "docs").glob("*.md")} - {MODELS})]
 GUIDES += sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 PAGES = [*GUIDES, *RECORDS]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
