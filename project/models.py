@@ -84,11 +84,12 @@ def lines_of(folder: Path, meta: Mapping[str, Any]) -> str:
     """Return the lines that train and install a pipeline, below a title."""
     name, facts = f"{meta['lang']}_{meta['name']}", meta["spacy_g2g"]
     treebank, training = facts["treebank"], facts["training"]
-    options = {"treebank": treebank["treebank"], "ud_tag": treebank["tag"], "encoder": training["encoder"]}
+    encoder = training["encoder"].partition(" (")[0]  # without what tells where it was taken from
+    options = {"treebank": treebank["treebank"], "ud_tag": treebank["tag"], "encoder": encoder}
     options |= {"pipeline_config": f"configs/{training['config']}", "steps": str(training["max_steps"])}
     given = shlex.join(x for key, value in options.items() if value for x in (f"--vars.{key}", value))
     workflow = "demo ." if treebank["treebank"] == DEMO else f"pipeline . {given}"
-    wheel = folder / "dist" / f"{folder.name}-py3-none-any.whl"
+    wheel = folder / "dist" / f"{folder.name.lower()}-py3-none-any.whl"
     lines = [f"spacy project run {workflow}", f"pip install --no-deps {shlex.quote(wheel.as_posix())}"]
     return "\n".join([f"### {name}\n\n```bash", *(f"python -m {line}" for line in lines), "```"])
 

@@ -18,7 +18,7 @@ SCORES |= {f"dev_raw_{name}": 0.8 for name in models.FROM_TEXT.values()}
 def write_package(packages: Path, treebank: str, license_: str, **changes: Any) -> None:
     lang = changes.get("lang", "xy")
     training = {
-        "encoder": "some/encoder",
+        "encoder": "some/encoder (elsewhere, SHA-256 1)",
         "config": "pipeline.cfg",
         "max_steps": 300,
         "minutes": 7.4,
