@@ -278,7 +278,7 @@ class Network(WordNetwork, ABC, Generic[B]):
     #: Words that training treats as unknown.
     unknown_words: frozenset[str] = frozenset()
     #: Whether the network runs an encoder that the pipeline shares again, on graphs.
-    runs_upstream: ClassVar[bool] = False
+    runs_upstream: bool = False
     #: The ``NetworkShim`` of that encoder. Its weights do not belong to this network.
     upstream: Any = None
     #: Scale of gradients from graph passes into that encoder; above 0.

@@ -24,7 +24,7 @@ from .batch import Batch, PieceBatch
 from .graph_input import count_relations, graph_edges, rows_with_added_labels, to_edges
 from .model import make_model
 from .network import NetworkSpec
-from .settings import COUNT, SHARE, BiaffineSettings, builder, setting
+from .settings import COUNT, SHARE, BiaffineSettings, ScorerSettings, builder, setting
 from .syntr import Graphs, Scores, SynTr
 from .types import Arcs, ArcScores, Parse, ParserModel, Sentence, Start, pad_trees
 
@@ -78,51 +78,29 @@ def learn_initial_labels(
     return {"n_initial_labels": start.n_initial_labels, **shared}
 
 
-class RNGTr(SynTr[PieceBatch]):
-    """``G_t = decode(score(encode(words, G_{t-1})))`` with the same weights at each t (paper, section 3).
-
-    Between passes, heads and labels are the arg-max. So a graph may have cycles and several roots. The last
-    pass of a sentence gives a tree. A sentence is finished when its graph stays the same, and then leaves the
-    batch.
+class GraphReader(SynTr[PieceBatch]):
+    """SynTr whose encoder reads a graph.
 
     If the pipeline shares an encoder, this network runs it with its own tables of relations. A pass without
     any graph reads the vectors that the encoder gives to all components.
 
-    In training, each pass has its loss. No gradient flows from one pass to the pass before, and the gradients
-    of all passes make one step of the optimizer. The published code makes a step after each pass.
+    n_labels: Number of labels in the graphs that it reads.
+    graph_input: Whether it reads them.
     """
 
     runs_upstream = True
 
-    @classmethod
-    def reads_prior(cls, settings: RNGTrSettings) -> bool:
-        """Return whether priors have a share in decoding."""
-        return settings.prior_share > 0
-
-    def __init__(self, spec: NetworkSpec, settings: RNGTrSettings) -> None:
-        self.n_labels = spec.n_labels + spec.learned["n_initial_labels"]
-        n_relations = count_relations(self.n_labels) if settings.graph_input else 0
+    def __init__(
+        self, spec: NetworkSpec, settings: ScorerSettings, *, n_labels: int, graph_input: bool
+    ) -> None:
+        self.n_labels, self.graph_input = n_labels, graph_input
+        n_relations = count_relations(n_labels) if graph_input else 0
         super().__init__(spec, settings, n_relations=n_relations)
         self.tables = None
-        if spec.encoder is None:
+        if spec.encoder is None and self.runs_upstream:
             if "shared_encoder" not in spec.learned:
                 raise ValueError(Errors.E419)
             self.tables = shared_tables(EncoderConfig.from_dict(spec.learned["shared_encoder"]), n_relations)
-        self.iterations = settings.iterations
-        self.stop = settings.stop
-        self.graph_input = settings.graph_input
-        self.prior_share = settings.prior_share
-
-    def resize_labels(self, n_labels: int) -> None:
-        """Make room for added labels, whose relations begin as those of "any other label"."""
-        n_before = self.scorer.n_labels + 1
-        super().resize_labels(n_labels)
-        self.n_labels += n_labels - n_before
-        if self.graph_input:
-            tables: Any = self.encoder.tables if self.tables is None else self.tables
-            rows = rows_with_added_labels(tables[0].n_relations, first=n_before, n_added=n_labels - n_before)
-            for table in tables:
-                table.select_relations(rows)
 
     def encode(
         self,
@@ -148,6 +126,41 @@ class RNGTr(SynTr[PieceBatch]):
     def edges(self, batch: PieceBatch) -> Edges | None:
         """Return the graph input of a batch."""
         return to_edges(graph_edges(batch, self.n_labels), self.device) if self.graph_input else None
+
+
+class RNGTr(GraphReader):
+    """``G_t = decode(score(encode(words, G_{t-1})))`` with the same weights at each t (paper, section 3).
+
+    Between passes, heads and labels are the arg-max. So a graph may have cycles and several roots. The last
+    pass of a sentence gives a tree. A sentence is finished when its graph stays the same, and then leaves the
+    batch.
+
+    In training, each pass has its loss. No gradient flows from one pass to the pass before, and the gradients
+    of all passes make one step of the optimizer. The published code makes a step after each pass.
+    """
+
+    @classmethod
+    def reads_prior(cls, settings: RNGTrSettings) -> bool:
+        """Return whether priors have a share in decoding."""
+        return settings.prior_share > 0
+
+    def __init__(self, spec: NetworkSpec, settings: RNGTrSettings) -> None:
+        n_labels = spec.n_labels + spec.learned["n_initial_labels"]
+        super().__init__(spec, settings, n_labels=n_labels, graph_input=settings.graph_input)
+        self.iterations = settings.iterations
+        self.stop = settings.stop
+        self.prior_share = settings.prior_share
+
+    def resize_labels(self, n_labels: int) -> None:
+        """Make room for added labels, whose relations begin as those of "any other label"."""
+        n_before = self.scorer.n_labels + 1
+        super().resize_labels(n_labels)
+        self.n_labels += n_labels - n_before
+        if self.graph_input:
+            tables: Any = self.encoder.tables if self.tables is None else self.tables
+            rows = rows_with_added_labels(tables[0].n_relations, first=n_before, n_added=n_labels - n_before)
+            for table in tables:
+                table.select_relations(rows)
 
     def loss(self, batch: PieceBatch, gold: Sequence[Arcs]) -> Tensor:
         """Sum the loss of SynTr over all passes; finished sentences have no loss."""

@@ -175,8 +175,8 @@ class VectorSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BiaffineSettings(WordSettings, TagSettings, VectorSettings):
-    """Settings of graph-based parsers, which have an encoder or share one."""
+class ScorerSettings(WordSettings, TagSettings, VectorSettings):
+    """Settings of graph-based networks, which have an encoder or share one."""
 
     arc_width: int = setting(500, "Width of the head and dependent vectors that arcs are scored with.", COUNT)
     label_width: int = setting(
@@ -199,11 +199,6 @@ class BiaffineSettings(WordSettings, TagSettings, VectorSettings):
         FROM_ZERO,
     )
     context_width: int = setting(128, "Width of the LSTM in each direction.", COUNT)
-    head_loss: HeadLoss = setting(
-        "local",
-        'Likelihood that is learned: of each head by itself ("local"), or of the heads of a sentence among '
-        'all trees with one root ("tree"). Probabilities of heads are of the same kind.',
-    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -213,6 +208,17 @@ class BiaffineSettings(WordSettings, TagSettings, VectorSettings):
             raise ValueError(Errors.E414.format(tag_attr=self.tag_attr))
         if self.n_mixed_layers != 1 or self.pooling != "first":
             raise ValueError(Errors.E418.format(n_layers=self.n_mixed_layers, pooling=self.pooling))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BiaffineSettings(ScorerSettings):
+    """Settings of graph-based parsers, whose words have one head each."""
+
+    head_loss: HeadLoss = setting(
+        "local",
+        'Likelihood that is learned: of each head by itself ("local"), or of the heads of a sentence among '
+        'all trees with one root ("tree"). Probabilities of heads are of the same kind.',
+    )
 
 
 def describe(settings: type[CheckedSettings]) -> tuple[tuple[str, Any, Any], ...]:

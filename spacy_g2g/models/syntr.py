@@ -26,7 +26,7 @@ from .batch import Batch
 from .decoding import best_parses, further_subjects
 from .model import make_model
 from .network import B, Network, NetworkSpec
-from .settings import BiaffineSettings, builder
+from .settings import BiaffineSettings, HeadLoss, ScorerSettings, builder
 from .types import Arcs, ArcScores, Parse, ParserModel, pad_trees
 
 #: Minimum probability of a head among all trees. It keeps logarithms finite.
@@ -55,7 +55,10 @@ class SynTr(Network[B]):
 
     meets_constraints = scores_arcs = True
 
-    def __init__(self, spec: NetworkSpec, settings: BiaffineSettings, *, n_relations: int = 0) -> None:
+    #: Likelihood that is learned, where words have one head each.
+    head_loss: HeadLoss = "local"
+
+    def __init__(self, spec: NetworkSpec, settings: ScorerSettings, *, n_relations: int = 0) -> None:
         super().__init__(spec, n_relations=n_relations, normalize_keys=n_relations > 0, words=settings)
         self.context = None
         width = spec.width
@@ -64,7 +67,8 @@ class SynTr(Network[B]):
                 width, settings.context_width, n_layers=settings.n_context_layers, dropout=settings.dropout
             )
             width = 2 * settings.context_width
-        self.head_loss = settings.head_loss
+        if isinstance(settings, BiaffineSettings):
+            self.head_loss = settings.head_loss
         self.scorer = BiaffineScorer(
             width,
             spec.n_labels - 1,
