@@ -168,6 +168,14 @@ class Errors(metaclass=_TextsWithCodes):
         "The treebanks {names} have the same path {path}. Expected each path once; to repeat a treebank, use "
         "weights."
     )
+    E526 = (
+        "{where}: an argument in MISC is {value!r}. Expected ROLE:HEAD:FIRST-LAST with IDs of words from 1 "
+        "to {n}, and the head in the span."
+    )
+    E527 = (
+        "The roles are {found}. Expected spacy_g2g.data.roles.Predicate for different tokens of a Doc of {n} "
+        "tokens, with the head of each argument in its span. Names must not have white space or '|'."
+    )
     E555 = (
         "The weights {weights} make an epoch {times:g} times as long as the treebanks. Expected weights that "
         "are closer to each other, for at most {most} times."
@@ -272,6 +280,10 @@ class Errors(metaclass=_TextsWithCodes):
         "{name!r} has refined the Doc {text!r}..., and the tree and the probabilities that it started from "
         "are gone. Expected keep_scores = true before the Doc is parsed, as final_parser(nlp, "
         "keep_scores=True) sets it."
+    )
+    E843 = (
+        "{name!r} found no roles. Expected Docs with predicates, rolesets and arguments in doc._.g2g_roles, "
+        "or CoNLL-U with Pred and Args in MISC."
     )
     E860 = (
         "The Doc keeps scores by {name!r} for the labels {found}. Expected the present labels of {name!r}: "

@@ -11,6 +11,7 @@ import typer
 from spacy.cli._util import setup_gpu
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.training import Example
 
 from ..data.docs import ALL_COLUMNS, TOKEN_ANNOTATIONS, doc_to_sentences, sentences_to_doc
 from ..data.input_files import gold_docs, read_gold
@@ -23,6 +24,8 @@ from ..formats.conllx import TREEBANK_SUFFIXES
 from ..formats.paragraphs import paragraphs, read_paragraphs
 from ..parser.final_parser import final_parser, treebank_parsers
 from ..parser.fitting import judge_probabilities
+from ..roles.role_labeler import RoleLabeler
+from ..roles.role_scorer import METRICS, count_roles, pair_roles
 from ..scored.reliability import Prediction, Reliability, reliability
 from ..terminal.common import check_suffix, progress, write_json
 from ..terminal.messages import msg
@@ -53,6 +56,10 @@ def evaluate(
             help="Treebank whose guidelines the trees follow, if the parser learned several",
         ),
     ] = "",
+    given_predicates: Annotated[
+        bool,
+        typer.Option("--given-predicates", help="Give role_labeler the gold predicates of the file"),
+    ] = False,
     exclude_punct: Annotated[
         str,
         typer.Option(
@@ -78,10 +85,12 @@ def evaluate(
 
     Columns that the pipeline does not annotate count as wrong. Those that the treebank lacks have no score.
     --exclude-punct adds UAS_nopunct and LAS_nopunct. Enhanced graphs on both sides add ELAS and EULAS, the
-    metrics of IWPT 2021.
+    metrics of IWPT 2021. A file with roles (Pred and Args in MISC) adds Predicates, Rolesets, Roles (by head)
+    and RoleSpans for a pipeline with role_labeler.
     """
     needs_words: dict[str, object] = {"--gold-tags": gold_tags, "--predict-sentences": predict_sentences}
     needs_sentences: dict[str, object] = {"--initial": initial, "--calibration": calibration, "--plot": plot}
+    needs_sentences["--given-predicates"] = given_predicates
     _refuse(needs_words | needs_sentences if raw else {}, "--raw")
     _refuse(needs_sentences if predict_sentences else {}, "--predict-sentences")
     check_suffix(gold, TREEBANK_SUFFIXES)
@@ -106,10 +115,18 @@ def evaluate(
     docs, predictions = nlp.pipe(inputs, batch_size=batch_size), list[Prediction]()
     if calibration or plot:
         docs = judge_probabilities(docs, sentences, final_parser(nlp, keep_scores=True), predictions)
+    labelers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, RoleLabeler)]
+    examples = list[Example]()
+    for labeler in labelers[-1:]:
+        labeler.given_predicates = given_predicates
+        units = paragraphs(sentences) if raw or predict_sentences else ([each] for each in sentences)
+        docs = pair_roles(docs, units, examples)
     columns = (*ALL_COLUMNS, "deps")
     system = chain.from_iterable(doc_to_sentences(doc, columns=columns) for doc in docs)
     watched = progress(system, unit="sentences", silent=silent)
     scores = evaluate_sentences(sentences, system=watched, is_punctuation=is_punctuation)
+    for name, score in count_roles(examples).items() if examples else ():
+        scores[METRICS[name]] = Score(score.tp, gold=score.tp + score.fn, system=score.tp + score.fp)
     if output is not None:
         write_json(output, {name: {**_rates(score), **asdict(score)} for name, score in scores.items()})
     kinds = reliability(predictions)

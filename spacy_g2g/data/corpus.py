@@ -29,6 +29,7 @@ from .docs import (
     sentences_to_docs,
 )
 from .multiword import copy_words
+from .roles import keep_roles
 from .source import USER_DATA_KEY, restore_sentences
 
 CORPUS_SUFFIXES = (".conllu", ".spacy")
@@ -175,6 +176,7 @@ class Corpus:
         items = (item for item in self.sources[name](vocab) if not 0 < self.max_length < len(item[0]))
         for doc, initial in islice(items, self.limit or None):
             if not self.keep_source:
+                keep_roles(doc)
                 doc.user_data.pop(USER_DATA_KEY, None)
             yield doc, initial
 

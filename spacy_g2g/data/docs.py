@@ -22,6 +22,7 @@ from ..formats.paragraphs import paragraphs
 from ..formats.rows import EMPTY_ROW, ConlluWord, join_row
 from .enhanced import arcs_of, deps_cell, own_enhanced, set_enhanced
 from .multiword import is_split, mark_words, multiword_tokens, word_forms
+from .roles import misc_cells, own_roles, set_roles
 from .source import (
     absolute_heads,
     cell_value,
@@ -128,6 +129,7 @@ def read_bin(content: bytes, vocab: Vocab) -> Iterator[Doc | Exception]:
             bin_.strings = set()  # The vocabulary has them now.
             restore_sentences(doc)
             set_enhanced(doc, None)
+            set_roles(doc, None)
             if not is_split(doc):
                 mark_words(doc, [], [])
             no_tree = np.zeros((len(doc), 2), dtype=np.uint64)
@@ -155,10 +157,11 @@ def doc_to_sentences(
 ) -> list[ConlluSentence]:
     """Convert a Doc's sentences to CoNLL-U. Missing annotation becomes "_", and the label ROOT becomes root.
 
-    A Doc from CoNLL-U gives back its own rows, with new values in some columns, and in DEPS if an enhanced
-    graph was set. For any other Doc, all columns are written and white-space tokens are left out. The
-    dependents of such a token move to its head, and its text goes to MISC (SpacesAfter, as in UDPipe). If the
-    tokens of a Doc from CoNLL-U were merged or split, it counts as another Doc, with a warning.
+    A Doc from CoNLL-U gives back its own rows, with new values in some columns, in DEPS if an enhanced graph
+    was set, and in MISC if roles were set. For any other Doc, all columns are written and white-space tokens
+    are left out. The dependents of such a token move to its head, and its text goes to MISC (SpacesAfter, as
+    in UDPipe). If the tokens of a Doc from CoNLL-U were merged or split, it counts as another Doc, with a
+    warning.
 
     doc_id: Beginning of each ``# sent_id`` of a Doc that is not from CoNLL-U: ``{doc_id}-{number}``.
     columns: Columns to take from a Doc that is from CoNLL-U.
@@ -219,8 +222,17 @@ def _update(sentences: list[ConlluSentence], doc: Doc, columns: Collection[str])
     ends = accumulate((len(sentence.words) for sentence in sentences), initial=0)
     updated = []
     for sentence, (start, end) in zip(sentences, pairwise(ends), strict=True):
-        updated.append(sentence.with_tree(**_columns(doc[start:end], columns)))
+        updated.append(
+            _with_roles(sentence.with_tree(**_columns(doc[start:end], columns)), [*doc[start:end]])
+        )
     return updated
+
+
+def _with_roles(sentence: ConlluSentence, words: Sequence[Token]) -> ConlluSentence:
+    """Write the roles that were set on the Doc of some words to MISC."""
+    if own_roles(words[0].doc) is None:
+        return sentence
+    return sentence.replace(misc=misc_cells(words, [word.misc for word in sentence.words]))
 
 
 def _columns(span: Span, names: Collection[str]) -> dict[str, list[str]]:
@@ -312,7 +324,8 @@ def _sentence_from_tokens(
             text += form if NO_SPACE in misc else form + " "
         rows.append(join_row([str(ids[word.i]), form, *cells, deps_cell(arcs), misc]))
     comments = [f"# sent_id = {sent_id}\n", f"# text = {text.rstrip()}\n"]
-    return make_sentence([*comments, *rows, EMPTY_ROW], source=f"Doc sentence {sent_id}")
+    sentence = make_sentence([*comments, *rows, EMPTY_ROW], source=f"Doc sentence {sent_id}")
+    return _with_roles(sentence, words)
 
 
 def _spaces_misc(word: Token, last: Token) -> str:
