@@ -15,8 +15,9 @@ from .treebank_settings import AMR, encoder_license, joined_treebanks, pipeline_
 DEPENDENCY_METRICS = ("UAS", "LAS", "CLAS", "UAS_nopunct", "LAS_nopunct")
 TOKEN_METRICS = ("UPOS", "XPOS", "UFeats", "Lemmas")
 AMR_METRICS = ("Smatch", "Concepts")
-METRICS = ("Tokens", "Sentences", "Words", *TOKEN_METRICS, *DEPENDENCY_METRICS, *AMR_METRICS)
-AMR_PARSER = "amr_parser"
+ROLE_METRICS = ("Predicates", "Rolesets", "Roles", "RoleSpans")
+METRICS = ("Tokens", "Sentences", "Words", *TOKEN_METRICS, *DEPENDENCY_METRICS, *ROLE_METRICS, *AMR_METRICS)
+AMR_PARSER, ROLE_LABELER = "amr_parser", "role_labeler"
 ENGLISH_LEMMATIZER = "english_lemmatizer"
 #: Metrics of what components predict for tokens.
 WRITTEN = {
@@ -39,6 +40,7 @@ TASKS = {
     "parser": "dependency trees",
     "g2g_parser": "dependency trees",
     "rng_refiner": "dependency trees",
+    ROLE_LABELER: "semantic roles",
     AMR_PARSER: "AMRs",
 }
 #: Facts about the treebank in a package, besides its address.
@@ -141,7 +143,8 @@ def metrics_of(split: str, pipeline: Collection[str]) -> tuple[str, ...]:
     written = {*chain.from_iterable(WRITTEN.get(name, ()) for name in pipeline)}
     tokens = (metric for metric in TOKEN_METRICS if metric in written)
     segments = ("Tokens", "Sentences", "Words") if split.endswith("_raw") else ()
-    return (*segments, *tokens, *DEPENDENCY_METRICS)
+    roles = ROLE_METRICS if ROLE_LABELER in pipeline else ()
+    return (*segments, *tokens, *DEPENDENCY_METRICS, *roles)
 
 
 def treebank_name(treebank: Mapping[str, Any]) -> str:
@@ -153,7 +156,7 @@ def _sources(
     treebank: Mapping[str, Any], training: Mapping[str, Any], components: Collection[str]
 ) -> list[dict[str, str]]:
     sources: list[dict[str, str]] = []
-    for each in treebank.get("treebanks", [treebank]):
+    for each in treebank.get("annotations") or treebank.get("treebanks", [treebank]):
         sources.append({"name": treebank_name(each), "license": each.get("license") or "unknown"})
         if each.get("origin", "").startswith(("http://", "https://")):
             sources[-1]["url"] = each["origin"]

@@ -99,7 +99,7 @@ def _stage(base: str, treebank: str, tag: str, target: Path, clone: Path) -> Non
         treebank=treebank,
         tag=tag,
         origin=f"{base.rstrip('/')}/{treebank}",
-        commit="" if plain else _commit(source),
+        commit="" if plain else commit_of(source),
         prefix=prefix,
         code=prefix.split("_")[0],
         license=find_license(target),
@@ -208,7 +208,7 @@ def _clone(base: str, treebank: str, tag: str, target: Path) -> Path:
     path = local_path(base)
     # git makes shallow clones of URLs only.
     root = path.resolve().as_uri() if path else base.rstrip("/")
-    done = _git(
+    done = git(
         "-c", "advice.detachedHead=false", "clone", "--quiet", "--depth=1", f"--branch={tag}", "--",
         f"{root}/{treebank}", str(target),
     )  # fmt: skip
@@ -220,11 +220,13 @@ def _clone(base: str, treebank: str, tag: str, target: Path) -> Path:
     return target
 
 
-def _commit(repository: Path) -> str:
-    return _git("-C", str(repository), "rev-parse", "HEAD").stdout.strip()
+def commit_of(repository: Path) -> str:
+    """Return the commit of a repository."""
+    return git("-C", str(repository), "rev-parse", "HEAD").stdout.strip()
 
 
-def _git(*arguments: str) -> subprocess.CompletedProcess[str]:
+def git(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run git, without questions to the user, and return what it printed."""
     environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     return subprocess.run(
         ["git", *arguments],
