@@ -174,7 +174,9 @@ def make_sets(treebank: Path, *, output: Path, propbank: str) -> None:
         for split, path in sets.items():
             n_before, sentences = len(unfit), list(lay(path, skeletons, unfit))
             if not sentences:
-                raise SystemExit(f"No sentence of {path} fits PropBank: expected English-EWT. {unfit[:1]}")
+                raise SystemExit(
+                    f"No sentence of {path} fits PropBank: expected English-EWT. {unfit[n_before]}"
+                )
             text = "".join(write_conllu(sentences))
             (staged / path.name).write_text(text, encoding="utf8", newline="")
             msg.good(f"{split}: {len(sentences)} sentences with roles, {len(unfit) - n_before} do not fit")

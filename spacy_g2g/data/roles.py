@@ -62,8 +62,9 @@ def set_roles(doc: Doc, predicates: Iterable[Any] | None) -> None:
     """Set the roles of a Doc, or remove them. Raises ValueError if they do not fit the Doc."""
     doc.user_data.pop(ROLES, None)
     if predicates is not None:
-        checked = _check([*predicates], doc)
-        plain = [[*each[:2], [[*argument] for argument in each.arguments], each[3]] for each in checked]
+        plain = []
+        for word, roleset, arguments, probability in _check([*predicates], doc):
+            plain.append([word, roleset, [[*argument] for argument in arguments], probability])
         doc.user_data[ROLES] = with_tokens(doc, {"predicates": plain})
 
 

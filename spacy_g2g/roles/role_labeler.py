@@ -203,8 +203,11 @@ class RoleLabeler(ParserPipe):
         self.finder.initialize(get_examples())
 
     def _start(self) -> RoleStart:
-        sizes = {"n_initial_labels": len(self.cfg["tree_labels"]), "n_rolesets": len(self.cfg["rolesets"])}
-        return RoleStart(labels=(PREDICATE_LABEL, *self.cfg["roles"]), **sizes)
+        return RoleStart(
+            labels=(PREDICATE_LABEL, *self.cfg["roles"]),
+            n_initial_labels=len(self.cfg["tree_labels"]),
+            n_rolesets=len(self.cfg["rolesets"]),
+        )
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -237,7 +240,7 @@ def learn_rolesets(docs: Iterable[Doc]) -> dict[str, Any]:
                 seen.setdefault(text, set()).add(predicate.roleset)
     rolesets = sorted({*chain.from_iterable(seen.values())})
     ids = {roleset: i for i, roleset in enumerate(rolesets)}
-    candidates = {text: sorted(ids[name] for name in seen[text]) for text in sorted(seen)}
+    candidates = {text: sorted(map(ids.__getitem__, seen[text])) for text in sorted(seen)}
     return {"roles": sorted(roles), "rolesets": rolesets, "candidates": candidates}
 
 
@@ -295,8 +298,10 @@ def _join(parts: Sequence[Roles]) -> Roles:
     for part, word, place in zip(parts, words, places, strict=False):
         arguments = part.arguments + np.array([place, word, 0])
         moved.append(part._replace(predicates=part.predicates + word, arguments=arguments))
-    columns = [np.concatenate(column) for column in list(zip(*moved, strict=True))[1:-1]]
-    return Roles(int(words[-1]), *columns, "chunked")
+    columns = dict[str, Any]()
+    for name in Roles._fields[1:-1]:
+        columns[name] = np.concatenate([getattr(part, name) for part in moved])
+    return Roles(int(words[-1]), coverage="chunked", **columns)
 
 
 @factory(

@@ -73,10 +73,10 @@ class RoleNetwork(GraphReader):
         """Return the number of words."""
         return sum(roles.n_words for roles in gold)
 
-    def loss(self, batch: PieceBatch, gold: Sequence[Roles]) -> Tensor:
+    def loss(self, batch: PieceBatch, gold: Sequence[Any]) -> Tensor:
         """Sum the negative log-likelihood of predicates, of their arguments, and of roles and rolesets.
 
-        Only gold predicates teach which words are arguments.
+        Only gold predicates teach which words are arguments. The gold standard of a sentence is a ``Roles``.
         """
         scores = self.score(batch, self.edges(batch))
         counts, targets = _arcs(gold, scores.arcs.shape[1])
@@ -107,11 +107,11 @@ class RoleNetwork(GraphReader):
         candidates: Rolesets that each predicate may have, at least one, bool [predicates, rolesets].
         """
         rows, words = self.tensor(predicates[:, 0]), self.tensor(predicates[:, 1])
-        rolesets = self.rolesets(scores.heads[rows, words + 1]).float()
+        rolesets: Tensor = self.rolesets(scores.heads[rows, words + 1]).float()
         return rolesets.masked_fill(~self.tensor(candidates), -torch.inf).log_softmax(-1)
 
-    def parse(self, batch: PieceBatch) -> list[Roles]:
-        """Return the roles of each sentence. Raises ValueError for scores that are not numbers."""
+    def parse(self, batch: PieceBatch) -> list[Any]:
+        """Return the ``Roles`` of each sentence. Raises ValueError for scores that are not numbers."""
         scores = self.score(batch, self.edges(batch))
         arcs = scores.arcs.sigmoid().cpu().numpy()
         if np.isnan(arcs).any():

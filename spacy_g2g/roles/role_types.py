@@ -44,8 +44,8 @@ class Roles(NamedTuple):
     predicates: IntArray
     rolesets: IntArray
     arguments: IntArray
-    predicate_probs: FloatArray = np.zeros(0)
-    argument_probs: FloatArray = np.zeros(0)
+    predicate_probs: FloatArray = np.zeros(0, dtype=np.float32)
+    argument_probs: FloatArray = np.zeros(0, dtype=np.float32)
     coverage: Coverage = "whole"
 
 

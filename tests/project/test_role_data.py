@@ -131,7 +131,7 @@ def test_the_workflow_trains_scores_and_packages_roles(tmp_path: Path):
         (path / "LICENSE").write_text(f"{terms} 4.0 International\n", encoding="utf8")
     project = make_project(tmp_path / "project")
     variables = {"treebank": "UD_English-Tiny", "ud_base": str(base.parent), "propbank": str(folder)}
-    variables |= {"encoder": ENCODER, "steps": "1", "name": "tiny"}
+    variables |= {"encoder": str(ENCODER), "steps": "1", "name": "tiny"}
     run_workflow(project, "roles", variables)
     metrics = json.loads((project / "metrics/UD_English-Tiny-roles/dev.json").read_text(encoding="utf8"))
     assert metrics["Roles"]["gold"] > 0
