@@ -29,9 +29,7 @@ LIMITED = {
     for n in (1, 2, 3)
 }
 WITHOUT_STOP = {
-    f"{name}, T = 3, no stop": System(
-        row=name, against=("syntr",), settings={"iterations": 3, "stop": False}
-    )
+    f"{name}, T = 3, no stop": System(row=name, against=("syntr",), settings={"iterations": 3, "stop": False})
     for name in ("rngtr", "other")
 }
 WITHOUT_PRIOR = {
