@@ -72,10 +72,10 @@ class WordSpans(SpanGroup):
         return WordSpans(doc or self.doc).from_bytes(super().copy(doc).to_bytes())
 
 
-def lower_case(text: str, lang: str) -> str:
+def lower_case(text: str, *, lang: str) -> str:
     """Return a text in lower case, by the letters of its language.
 
-    >>> lower_case("I\u015fIK", "tr")
+    >>> lower_case("I\u015fIK", lang="tr")
     '\u0131\u015f\u0131k'
     """
     return (text.translate(LOWER_I) if lang in DOTTED else text).lower()
@@ -233,6 +233,6 @@ def copy_words(source: Doc, *, to: Doc, places: Sequence[int] | None = None, low
         if [*places[first : first + len(span)]] == [*range(span.start, span.end)]:
             ranges.append((first, first + len(span)))
             for token, form, new in zip(span, _forms(span), to[first:], strict=False):
-                own = lower_case(form, lang) if lower else form
+                own = lower_case(form, lang=lang) if lower else form
                 forms.append(new.text if form == token.text else own)
     mark_words(to, ranges, forms)

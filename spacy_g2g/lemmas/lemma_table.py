@@ -32,7 +32,7 @@ class LemmaTable(Lemmatizer):
         if known:
             return [lemma] if lemma in known else known
         is_lower = lemma[:1].isupper() and token.pos_ in self.lookups.get_table(LOWER_CASE)
-        return [lower_case(lemma, self.vocab.lang) if is_lower else lemma]
+        return [lower_case(lemma, lang=self.vocab.lang) if is_lower else lemma]
 
     def initialize(  # type: ignore[override]
         self,
@@ -75,7 +75,7 @@ def _empty_tables() -> Lookups:
 
 def _key(token: Token) -> str:
     """Return the key of a token: part of speech, and form in lower case with one kind of apostrophe."""
-    form = lower_case(token.text, token.vocab.lang).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    form = lower_case(token.text, lang=token.vocab.lang).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     return f"{token.pos_} {form}"
 
 

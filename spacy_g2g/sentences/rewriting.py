@@ -59,7 +59,7 @@ def rewrite(doc: Doc, segments: Sequence[Segment], *, lower: bool = False) -> Do
     sources: list[int] = []
     for segment in segments:
         own, rest = (" ", segment.gap[1:]) if segment.gap.startswith(" ") else ("", segment.gap)
-        text = lower_case(segment.text, doc.vocab.lang) if lower else segment.text
+        text = lower_case(segment.text, lang=doc.vocab.lang) if lower else segment.text
         words += [text, *([rest] if rest else [])]
         spaces += [bool(own), *([False] if rest else [])]
         sources += [segment.source, *([-1] if rest else [])]
