@@ -267,6 +267,7 @@ class Errors(metaclass=_TextsWithCodes):
     E827 = (
         "{name!r} reads labels of Universal Dependencies, but the Doc has {labels}. Expected another parser."
     )
+    E828 = "{path} has no enhanced graphs. Expected sentences with a column DEPS."
     E831 = "grad_factor is {factor}. Expected a number of 0 or more."
     E832 = "There is no encoder {upstream!r} before a component that listens to it. Expected a g2g_encoder."
     E833 = "The listener's width is {found}, but that of its encoder is {expected}. Expected the same."

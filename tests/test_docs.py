@@ -121,6 +121,11 @@ def user_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (treebank / f"tr_imst-ud-{name}.conllu").write_text(sample_file(name), encoding="utf8")
         rows = re.sub(r"^#.*\n", "", sample_file(name), flags=re.MULTILINE)
         (folder / f"{name}.conllx").write_text(rows, encoding="utf8")
+    graphs = [
+        sentence.replace(deps=[f"{word.head}:{word.deprel}" for word in sentence.words])
+        for sentence in read_conllu(folder / "train.conllu")
+    ]
+    (folder / "graphs.conllu").write_text("".join(map(str, graphs)), encoding="utf8")
     for name in ("partial", "own.set"):
         (folder / f"{name}.conllu").write_text(sample_file("train"), encoding="utf8")
     for name in ("EWT", "GUM"):

@@ -140,7 +140,8 @@ def test_library_wheel_holds_every_module_the_style_of_pages_and_the_typing_mark
     assert library_wheel.name == f"spacy_g2g-{spacy_g2g.__version__}-py3-none-any.whl"
     ours = {path.relative_to(ROOT).as_posix() for path in (ROOT / "spacy_g2g").rglob("*.py")}
     page = {path.relative_to(ROOT).as_posix() for path in (ROOT / "spacy_g2g/serve/page").iterdir()}
-    assert files_of(library_wheel) == ours | page | {"spacy_g2g/py.typed", "spacy_g2g/analysis/page.css"}
+    others = {"py.typed", "analysis/page.css", "enhanced/languages.json"}
+    assert files_of(library_wheel) == ours | page | {f"spacy_g2g/{name}" for name in others}
 
 
 def test_library_sdist_holds_the_same_and_what_builds_it(distributions: Path, library_wheel: Path):

@@ -5,6 +5,7 @@ to labels (``nmod:of``, ``conj:and``), heads and subjects that conjuncts share, 
 complements, and antecedents of relative clauses. They make no empty nodes for elided words.
 """
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from itertools import chain
@@ -12,16 +13,15 @@ from typing import NamedTuple
 
 from ..formats.graph import ROOT, Arc, Graph, universal
 from ..formats.rows import ConlluWord
-from .conventions import LANGUAGES, PREDICATES, Conventions
+from .conventions import PREDICATES, Conventions, conventions_of, pattern_of
 
-#: Relations whose labels get a marker, and the relations of markers.
-MARKERS = {"nmod": ("case",), "obl": ("case",), "acl": ("case", "mark"), "advcl": ("case", "mark")}
 #: Unicode categories of the characters in markers: lower-case letters, and marks on them.
 LETTERS = frozenset({"Ll", "Lm", "Lo", "Mc", "Me", "Mn"})
 #: Words that say where or when a relative clause holds, not whom it is about: *the day he left*.
 ADVERBIAL = frozenset({"case", "day", "moment", "place", "reason", "time", "way", "week", "year"})
-#: Maximum number of subjects and objects that a word shares. Only the trees of a bad parser have more.
+#: Maximum number of arcs that a word shares by a rule. Only the trees of a bad parser have more.
 MAX_ARGUMENTS = 20
+CASE = re.compile(r"\bCase=(\w+)")
 
 
 class Word(NamedTuple):
@@ -38,23 +38,27 @@ class Word(NamedTuple):
     deprel: str
 
 
-def enhance(words: Sequence[Word | ConlluWord], lang: str = "") -> list[list[Arc]]:
+def enhance(words: Sequence[Word | ConlluWord], conventions: Conventions | str = "") -> list[list[Arc]]:
     """Return heads and labels of each word in the enhanced graph of a sentence. ROOT leads to each word.
 
     words: Words of a tree. A word without a head, and one word of a cycle, count as further roots.
-    lang: Code of the language, for its conventions.
+    conventions: Conventions of the treebank, or the code of a language for those of the language.
     """
-    return _Enhancer(words, LANGUAGES.get(lang, Conventions())).graph()
+    if isinstance(conventions, str):
+        conventions = conventions_of(conventions)
+    return Enhancer(words, conventions).graph()
 
 
-class _Enhancer:
+class Enhancer:
     """Graph of a sentence that grows. Words count from 1, and lists begin with an entry for ROOT.
 
     heads, deps, relations: Head, label, and label without subtype of each word in the tree.
     children: Dependents of each word in the tree.
+    patterns, controlled: ``labels`` and ``controlled`` of the conventions, as dictionaries.
     arcs: Heads and labels of each word in the graph.
     arguments: Subjects and objects of each word in the graph, with their labels.
     with_copula: Words that have a copula.
+    conjuncts: Conjuncts that depend on each word.
     coordinators: The word that joins each conjunct to the others, in a list; [] if there is none.
     """
 
@@ -69,8 +73,10 @@ class _Enhancer:
         for i, head in enumerate(heads, start=1):
             self.children[head].append(i)
         self.with_copula = {self.heads[i] for i, relation in enumerate(self.relations) if relation == "cop"}
+        self.patterns, self.controlled = dict(conventions.labels), dict(conventions.controlled)
         self.coordinators: dict[int, list[int]] = {}
-        for conjuncts in (self.having(head, "conj") for head in range(len(self.heads))):
+        self.conjuncts = [self.having(head, "conj") for head in range(len(self.heads))]
+        for conjuncts in self.conjuncts:
             self.find_coordinators(conjuncts)
         self.arcs: list[dict[Arc, None]] = [{} for _ in self.heads]
         self.arguments: list[list[Arc]] = [[] for _ in self.heads]
@@ -80,25 +86,30 @@ class _Enhancer:
         order = [*self.children[ROOT]]
         for i in order:
             order += self.children[i]
-        for rule in (self.copy_arc, self.share_heads, self.refer, self.share_subjects):
+        for rule in (self.copy_arc, self.share_heads, self.share_modifier, self.refer, self.share_subjects):
             for i in order:
                 rule(i)
         return [sorted(arcs) for arcs in self.arcs[1:]]
 
     def copy_arc(self, i: int) -> None:
-        """Add the arc of the tree, with a marker on its label."""
-        dep = self.with_marker(i, self.deps[i]) if self.heads[i] else "root"
+        """Add the arc of the tree, with the label that it has in graphs."""
+        dep = self.label(i, self.deps[i]) if self.heads[i] else "root"
         self.add(i, head=self.heads[i], dep=dep)
 
     def share_heads(self, i: int) -> None:
-        """Give a conjunct the heads of the first conjunct, with a marker of its own if it has one."""
+        """Give a conjunct the heads of the first conjunct, with its own marker and case if it has them."""
         first = self.heads[i]
-        shared = [*self.arcs[first]] if self.relations[i] == "conj" else []
-        own = self.with_marker(i, self.deps[first]) if shared else ""
-        for head, dep in shared:
-            if universal(dep) not in ("conj", "parataxis", "root"):
-                is_own = head == self.heads[first] and own != self.deps[first]
-                self.add(i, head=head, dep=own if is_own else dep)
+        for head, dep in [*self.arcs[first]][:MAX_ARGUMENTS] if self.relations[i] == "conj" else ():
+            if universal(dep) not in self.conventions.unshared:
+                is_of_tree = head and head == self.heads[first]
+                self.add(i, head=head, dep=self.label(i, self.deps[first], first) if is_of_tree else dep)
+
+    def share_modifier(self, i: int) -> None:
+        """Attach a word to all conjuncts if it depends on the first one and stands behind the others."""
+        head, is_modifier = self.heads[i], self.relations[i] not in ("cc", "conj", "punct")
+        for conjunct in self.conjuncts[head][:MAX_ARGUMENTS] if head and is_modifier else ():
+            if conjunct < i and self.conventions.shared_modifiers:
+                self.add(i, head=conjunct, dep=self.label(i, self.deps[i]))
 
     def refer(self, i: int) -> None:
         """Give the head of a relative clause the function of its pronoun, which becomes a ref of the head."""
@@ -106,16 +117,18 @@ class _Enhancer:
         before = [child for child in self.children[i] if child < i]
         below = chain.from_iterable(self.children[child] for child in before)
         pronouns = filter(self.is_relative, [*self.children[i], *below])
-        is_relative = antecedent != ROOT and self.deps[i] == "acl:relcl"
+        relatives = self.conventions.relatives
+        is_relative = bool(antecedent and relatives) and self.deps[i] == "acl:relcl"
         pronoun = next(pronouns, 0) if is_relative else 0
         if is_relative and not pronoun:
             self.refer_without_pronoun(i)
         if pronoun:
             head, dep = self.heads[pronoun], self.deps[pronoun]
-            if self.conventions.names_relatives and universal(dep) in ("nsubj", "obj"):
+            if relatives == "named" and universal(dep) in ("nsubj", "obj"):
                 dep += ":rel" + universal(dep).removeprefix("n")
-            self.arcs[pronoun].clear()
-            self.arguments[head] = [arc for arc in self.arguments[head] if arc[0] != pronoun]
+            if relatives != "kept":
+                self.arcs[pronoun].clear()
+                self.arguments[head] = [arc for arc in self.arguments[head] if arc[0] != pronoun]
             self.add(pronoun, head=antecedent, dep="ref")
             self.add(antecedent, head=head, dep=dep)
 
@@ -144,17 +157,18 @@ class _Enhancer:
         """Give a predicate the subjects of the first conjunct, and of the head that controls it."""
         upos, first = self.words[i].upos, self.heads[i]
         is_shared = self.words[first].upos in ("ADJ", "AUX", "VERB") or first in self.with_copula
-        if self.relations[i] == "conj" and first and is_shared and upos in PREDICATES:
+        shared, controlled = self.conventions.shared_subjects, self.controlled
+        if shared and self.relations[i] == "conj" and first and is_shared and upos in PREDICATES:
             is_passive = any(self.deps[child] == "aux:pass" for child in self.children[i])
             label = "nsubj:pass" if is_passive else "nsubj"
             for subject, dep in self.arguments[first][:MAX_ARGUMENTS]:
-                is_own = universal(dep) == "nsubj" and dep != "nsubj:xsubj"
+                is_own = dep == "nsubj" or (universal(dep) == "nsubj" and dep not in controlled.values())
                 if is_own and not self.having(i, "nsubj", "csubj", "expl"):
-                    self.add(subject, head=i, dep=label)
-        is_controlled = upos in self.conventions.controlled_pos
-        for controller in [head for head, dep in self.arcs[i] if dep == "xcomp" and is_controlled]:
-            for word in self.find_subjects(controller):
-                self.add(word, head=i, dep=self.conventions.controlled)
+                    self.add(subject, head=i, dep=dep if shared == "same" else label)
+        if upos in self.conventions.controlled_pos:
+            for controller, dep in [arc for arc in self.arcs[i] if arc[1] in controlled]:
+                for word in self.find_subjects(controller):
+                    self.add(word, head=i, dep=controlled[dep])
 
     def find_subjects(self, i: int) -> list[int]:
         """Return the subjects of a word's xcomp: its indirect objects, or its objects, or its subjects."""
@@ -172,16 +186,37 @@ class _Enhancer:
             if universal(dep) in ("nsubj", "obj", "iobj"):
                 self.arguments[head].append((word, dep))
 
-    def with_marker(self, i: int, dep: str) -> str:
-        """Return a label with the marker that a word has for it, such as its preposition or conjunction."""
-        relation, words = universal(dep), list[int]()
+    def label(self, i: int, dep: str, first: int = 0) -> str:
+        """Return the label in graphs of a label in the tree, for the marker and the case of a word.
+
+        first: First conjunct, whose marker and case the word takes if it has none; 0 for none.
+        """
+        pattern = pattern_of(dep, self.patterns)
+        return dep if pattern == dep else self.fill(pattern, i, dep, first)
+
+    def fill(self, pattern: str, i: int, dep: str, first: int = 0) -> str:
+        """Put the marker and the case of a word into the pattern of a label."""
+        bearers = (i, first) if first else (i,)
+        found = [self.find_markers(word, dep) for word in bearers]
+        marker = next(filter(None, map(self.join, found)), "")
+        cases = (CASE.search(self.words[word].feats) for word in (i, *found[0], *bearers))
+        case = next((match[1].lower() for match in cases if match), "")
+        values = {"MARKER": marker, "CASE": case, "EITHER": marker or case}
+        return ":".join(filter(None, (values.get(part, part) for part in pattern.split(":"))))
+
+    def find_markers(self, i: int, dep: str) -> list[int]:
+        """Return the words that mark the function of a word, such as its prepositions."""
+        relation = universal(dep)
         if relation == "conj":
-            words = self.coordinators[i]
-        elif relation in MARKERS and dep not in self.conventions.unmarked:
-            words = self.having(i, *MARKERS[relation])
-            words = words if self.conventions.first_marker else words[::-1]
-        marker = next(filter(None, map(self.marker, words)), "")
-        return f"{dep}:{marker}" if marker else dep
+            return self.coordinators.get(i, [])
+        is_nominal = relation in ("nmod", "obl")
+        return self.having(i, *(self.conventions.nominal_markers if is_nominal else ("case", "mark")))
+
+    def join(self, words: Sequence[int]) -> str:
+        """Return the marker that words make: the first or the last of them, or all."""
+        markers = [*filter(None, map(self.marker, words))]
+        chosen = {"first": markers[:1], "last": markers[-1:], "all": markers}
+        return "_".join(chosen[self.conventions.markers])
 
     def find_coordinators(self, conjuncts: Sequence[int]) -> None:
         """Find the coordinator of each conjunct of a word: its own, the next one, or the last one."""
@@ -194,7 +229,8 @@ class _Enhancer:
         """Return the lemma of a marker, or the form of a verb; "" if it has other characters than letters."""
         word = self.words[i]
         parts = [word.form if word.upos == "VERB" else word.lemma]
-        parts += [self.words[child].form for child in self.having(i, "fixed")]
+        fixed = self.conventions.fixed
+        parts += [getattr(self.words[child], fixed) for child in self.having(i, "fixed") if fixed]
         kinds = [{*map(unicodedata.category, part.lower())} for part in parts]
         return "_".join(parts).lower() if all(kind and kind <= LETTERS for kind in kinds) else ""
 
@@ -211,8 +247,8 @@ class _Enhancer:
         """Return whether a word refers to the head of a relative clause."""
         word = self.words[i]
         if word.upos == "ADV":
-            return word.lemma.startswith(self.conventions.relative_adverbs)
-        return "PronType=Rel" in word.feats
+            return word.lemma.startswith((*self.conventions.relative_adverbs,))
+        return any(feature in word.feats for feature in self.conventions.pronouns)
 
 
 def _label(deprel: str) -> str:

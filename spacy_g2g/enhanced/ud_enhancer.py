@@ -3,6 +3,8 @@
 This module is imported by every ``Language()`` and must stay light: no torch, no tokenizers.
 """
 
+from typing import Any
+
 from spacy.language import Language
 from spacy.tokens import Doc, Token
 
@@ -12,6 +14,7 @@ from ..data.enhanced import ENHANCED, set_enhanced
 from ..data.multiword import word_forms
 from ..errors import Errors
 from ..formats.graph import MISSING, Arc
+from .conventions import Conventions, conventions_of
 from .rules import Word, enhance
 
 
@@ -19,24 +22,28 @@ from .rules import Word, enhance
     "ud_enhancer",
     requires=["token.head", "token.dep", "token.lemma", "token.pos", "token.morph"],
     assigns=[f"doc._.{ENHANCED}", f"token._.{ENHANCED}"],
-    default_config={"lang": ""},
+    default_config={"lang": "", "conventions": None},
 )
-def make_ud_enhancer(nlp: Language, name: str, *, lang: str) -> "UDEnhancer":
+def make_ud_enhancer(
+    nlp: Language, name: str, *, lang: str, conventions: dict[str, Any] | None
+) -> "UDEnhancer":
     """Make the ``ud_enhancer`` component, which writes the enhanced graph of each Doc by rules.
 
     It comes after a parser with labels of Universal Dependencies, and after the components that set lemmas,
     parts of speech and features.
 
     lang: Code of the language whose conventions the graphs follow; "" for that of the pipeline.
+    conventions: Conventions of a treebank, from ``learn_conventions``, in place of the language's; or null.
     """
-    return UDEnhancer(name, lang or nlp.lang or "")
+    by_language = conventions_of(lang or nlp.lang or "")
+    return UDEnhancer(name, by_language if conventions is None else Conventions(**conventions))
 
 
 class UDEnhancer:
     """Sets ``doc._.g2g_enhanced``, which ``token._.g2g_enhanced`` reads."""
 
-    def __init__(self, name: str, lang: str) -> None:
-        self.name, self.lang = name, lang
+    def __init__(self, name: str, conventions: Conventions) -> None:
+        self.name, self.conventions = name, conventions
 
     def __call__(self, doc: Doc) -> Doc:
         """Annotate a Doc, and return it. Raises ValueError if it has words but no tree."""
@@ -53,7 +60,7 @@ class UDEnhancer:
                 raise ValueError(Errors.E824.format(text=doc.text[:40], name=self.name))
             graph = to_sentence(tree, places, doc)
             words = [_read(doc[i], forms[i], graph.arc(number)) for number, i in enumerate(places, start=1)]
-            for place, word_arcs in zip(places, enhance(words, self.lang), strict=True):
+            for place, word_arcs in zip(places, enhance(words, self.conventions), strict=True):
                 arcs[place] = [(places[head - 1] if head else place, dep) for head, dep in word_arcs]
         return arcs
 
