@@ -59,7 +59,8 @@ def make_page(packages: Path, *, note: str = "") -> str:
 
 def language_of(meta: Mapping[str, Any]) -> str:
     """Return the name of a pipeline's language, which the name of a UD treebank begins with."""
-    return meta["spacy_g2g"]["treebank"]["treebank"].removeprefix("UD_").partition("-")[0].replace("_", " ")
+    treebank: str = meta["spacy_g2g"]["treebank"]["treebank"]
+    return treebank.removeprefix("UD_").partition("-")[0].replace("_", " ")
 
 
 def overview_row(meta: Mapping[str, Any]) -> tuple[str, ...]:
