@@ -8,6 +8,7 @@ from spacy.tokens import Doc
 
 from ..data.doc_record import FACTS, set_facts
 from ..data.enhanced import own_enhanced
+from ..enhanced.conventions import conventions_of
 from ..enhanced.ud_enhancer import UDEnhancer
 from ..errors import Errors
 from .clauses import ClauseReader
@@ -38,7 +39,7 @@ class FactFinder:
 
     def __init__(self, name: str, lang: str) -> None:
         self.name, self.lang = name, lang
-        self.enhancer = UDEnhancer(name, lang)
+        self.enhancer = UDEnhancer(name, conventions_of(lang))
 
     def __call__(self, doc: Doc) -> Doc:
         """Annotate a Doc, and return it.

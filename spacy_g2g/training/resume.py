@@ -179,7 +179,7 @@ class _TrainingState:
                 is_array = isinstance(value, np.ndarray)
                 ops = models[place.split("/")[0]].ops
                 table = getattr(self.optimizer, kind)
-                table[numbers[place], name] = ops.asarray(np.array(value)) if is_array else value
+                table[numbers[place], name] = ops.xp.array(value) if is_array else value
 
 
 class _OptimizerProbe(Shim):
