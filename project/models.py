@@ -42,16 +42,15 @@ def make_page(packages: Path, *, note: str = "") -> str:
         raise SystemExit(f"{packages} has no package with scores from text. Expected those of a workflow.")
     found.sort(key=lambda pair: (language_of(pair[1]), -pair[1]["performance"]["dev_raw_las"]))
     metas = [meta for _, meta in found]
-    gold, text = (
-        markdown_table([("pipeline", *titles), *(score_row(meta, split, titles) for meta in metas)])
-        for split, titles in (("dev", WORDS), ("dev_raw", FROM_TEXT))
-    )
+    gold = [("pipeline", *WORDS), *(score_row(meta, "dev", WORDS) for meta in metas)]
+    text = [("pipeline", *FROM_TEXT), *(score_row(meta, "dev_raw", FROM_TEXT) for meta in metas)]
+    devices = {meta["spacy_g2g"]["training"]["device"] for meta in metas}
     page = TEMPLATE.read_text(encoding="utf8").format(
         note=note,
-        devices=", ".join(sorted({meta["spacy_g2g"]["training"]["device"] for meta in metas})),
+        devices=", ".join(sorted(devices)),
         overview=markdown_table([(*OVERVIEW, "words a second", "minutes"), *map(overview_row, metas)]),
-        gold=gold,
-        text=text,
+        gold=markdown_table(gold),
+        text=markdown_table(text),
         lines="\n\n".join(lines_of(folder, meta) for folder, meta in found),
     )
     return re.sub(r" +$", "", page, flags=re.MULTILINE)
@@ -88,7 +87,7 @@ def lines_of(folder: Path, meta: Mapping[str, Any]) -> str:
     encoder = training["encoder"].partition(" (")[0]  # without what tells where it was taken from
     options = {"treebank": treebank["treebank"], "ud_tag": treebank["tag"], "encoder": encoder}
     options |= {"pipeline_config": f"configs/{training['config']}", "steps": str(training["max_steps"])}
-    given = shlex.join(x for key, value in options.items() if value for x in (f"--vars.{key}", value))
+    given = " ".join(f"--vars.{key} {shlex.quote(value)}" for key, value in options.items() if value)
     workflow = "demo ." if treebank["treebank"] == DEMO else f"pipeline . {given}"
     wheel = folder / "dist" / f"{folder.name.lower()}-py3-none-any.whl"
     lines = [f"spacy project run {workflow}", f"pip install --no-deps {shlex.quote(wheel.as_posix())}"]

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def _labels(gold: Gold) -> list[tuple[str, str]]:
 
 
 def _patterns(dep: str) -> list[str]:
-    return [base + end for base in dict.fromkeys((dep, universal(dep))) for end in ENDS]
+    return [base + end for base, end in product(dict.fromkeys((dep, universal(dep))), ENDS)]
 
 
 def _relative_adverbs(gold: Gold) -> list[str]:
