@@ -37,7 +37,7 @@ USED: dict[str, Any] = {
     "ops.mkldnn._reorder_linear_weight": torch,
 }
 #: Private by their names alone: Python documents them.
-DOCUMENTED = {"_", "_asdict", "_exit", "_replace"}
+DOCUMENTED = {"_", "_asdict", "_exit", "_fields", "_replace"}
 
 
 @pytest.mark.parametrize("name", USED)

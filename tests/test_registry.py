@@ -16,7 +16,16 @@ from typer.testing import CliRunner
 from spacy_g2g.data.plugins import plugins
 
 ROOT = Path(__file__).parent.parent
-REGISTRIES = {"architectures", "augmenters", "batchers", "callbacks", "layers", "readers", "scorers"}
+REGISTRIES = {
+    "architectures",
+    "augmenters",
+    "batchers",
+    "callbacks",
+    "layers",
+    "loggers",
+    "readers",
+    "scorers",
+}
 
 
 def entry_points(*groups: str) -> list[EntryPoint]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 from .rows import REFINER, Row, System, Table
 
@@ -25,8 +26,7 @@ ROWS = {
 }
 LIMITED = {
     f"{name}, T = {n}": System(row=name, against=("syntr",), settings={"iterations": n})
-    for name in ("rngtr", "other")
-    for n in (1, 2, 3)
+    for name, n in product(("rngtr", "other"), (1, 2, 3))
 }
 WITHOUT_STOP = {
     f"{name}, T = 3, no stop": System(row=name, against=("syntr",), settings={"iterations": 3, "stop": False})

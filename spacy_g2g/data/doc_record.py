@@ -171,7 +171,7 @@ def doc_of_record(record: Mapping[str, Any], vocab: Vocab) -> Doc:
                     token._.set(extension, value)
     if any(record.get("enhanced", ())):
         set_enhanced(doc, [_pairs(arcs) for arcs in record["enhanced"]])
-    if "facts" in record:
+    if record.get("facts"):
         set_facts(doc, record["facts"])
     _set_tree(doc, record)
     return doc

@@ -7,7 +7,7 @@ from itertools import chain, islice, product
 
 from ..data.multiword import Range
 from ..formats.graph import universal
-from . import vocabulary as known
+from . import word_lists as known
 from .doc_words import DocWords
 from .fact import Row
 

@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from ..data.doc_record import PROBABILITIES, make_record
 from ..data.multiword import Range, multiword_tokens, word_forms
 from ..formats.graph import Arc, universal
-from .vocabulary import CORE_CASES, NEGATIONS, QUESTION_MARKS
+from .word_lists import CORE_CASES, NEGATIONS, QUESTION_MARKS
 
 
 @lru_cache(maxsize=10_000)

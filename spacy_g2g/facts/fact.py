@@ -1,7 +1,5 @@
 """Facts of a Doc: objects with its spans, made from rows of plain values."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, fields
 from typing import Any
 

@@ -13,7 +13,7 @@ from ..enhanced.ud_enhancer import UDEnhancer
 from ..errors import Errors
 from .clauses import ClauseReader
 from .doc_words import DocWords
-from .vocabulary import RELATIONS
+from .word_lists import RELATIONS
 
 
 @Language.factory(

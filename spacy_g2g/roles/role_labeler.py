@@ -3,8 +3,6 @@
 Like all modules of factories, this one imports no torch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from itertools import chain, islice

@@ -54,8 +54,8 @@ def make_resumable_logger(
     """
     shown = logger or console_logger(progress_bar=progress_bar)
 
-    def setup(nlp: Language, stdout: IO[str], stderr: IO[str]) -> Any:
-        log_step, finalize = shown(nlp, stdout, stderr)
+    def setup(nlp: Language, *streams: IO[str]) -> Any:
+        log_step, finalize = shown(nlp, *streams)
         if path is None:
             return log_step, finalize
         state = _TrainingState(nlp, Path(path))
@@ -126,7 +126,7 @@ class _TrainingState:
             "config": fixed_sections(self.nlp),
             "evaluations": self.evaluations,
             "models": {name: model.to_bytes() for name, model in models.items()},
-            "adamw": {name: [moments_of(shim) for shim in find_shims(m)] for name, m in models.items()},
+            "adamw": {name: moments_of(model) for name, model in models.items()},
             "optimizer": self._optimizer_values(),
             "random": random_states(),
         }
@@ -152,8 +152,7 @@ class _TrainingState:
             delattr(self.nlp, name)
         for name, model in models.items():
             model.from_bytes(saved["models"][name])
-            for shim, moments in zip(find_shims(model), saved["adamw"][name], strict=True):
-                set_moments(shim, moments)
+            set_moments(model, saved["adamw"][name])
         self._set_optimizer_values(saved["optimizer"])
         best = self.folder / BEST.format(step=last["step"])
         if "output_path" in info and best.exists():
@@ -166,11 +165,11 @@ class _TrainingState:
     def _optimizer_values(self) -> Info:
         """Return the values that the optimizer has for each parameter, by the parameter's place."""
         places = {number: place for place, number in parameter_places(self.nlp)}
-        return {
-            kind: [[places[number], name, value] for (number, name), value in table.items()]
-            for kind in MOMENTS
-            if (table := getattr(self.optimizer, kind)) is not None
-        }
+        values: Info = {}
+        for kind in MOMENTS:
+            table = getattr(self.optimizer, kind) or {}
+            values[kind] = [[places[number], name, value] for (number, name), value in table.items()]
+        return values
 
     def _set_optimizer_values(self, values: Info) -> None:
         numbers, models = dict(parameter_places(self.nlp)), dict(trainable_models(self.nlp))
@@ -222,16 +221,23 @@ def fixed_sections(nlp: Language) -> Info:
     return dict(srsly.json_loads(srsly.json_dumps({**sections, "training": training})))
 
 
-def moments_of(shim: Any) -> dict[int, dict[str, Any]]:
-    """Return the moments of a network's AdamW by the number of the parameter, as arrays."""
-    state = shim.adamw.state_dict()["state"]
-    return {i: {name: value.cpu().numpy() for name, value in row.items()} for i, row in state.items()}
+def moments_of(model: Model[Any, Any]) -> list[list[Any]]:
+    """Return the moments in a model: numbers of the network and of the parameter, name, array."""
+    rows = []
+    for n, shim in enumerate(find_shims(model)):
+        for i, state in shim.adamw.state_dict()["state"].items():
+            rows += [[n, i, name, value.cpu().numpy()] for name, value in state.items()]
+    return rows
 
 
-def set_moments(shim: Any, moments: dict[int, dict[str, Any]]) -> None:
+def set_moments(model: Model[Any, Any], rows: list[list[Any]]) -> None:
     """Set what ``moments_of`` returned."""
-    state = {i: {name: torch.tensor(value) for name, value in row.items()} for i, row in moments.items()}
-    shim.adamw.load_state_dict({**shim.adamw.state_dict(), "state": state})
+    for n, shim in enumerate(find_shims(model)):
+        state: dict[int, dict[str, Any]] = {i: {} for number, i, *_ in rows if number == n}
+        for number, i, name, value in rows:
+            if number == n:
+                state[i][name] = torch.tensor(value)
+        shim.adamw.load_state_dict({**shim.adamw.state_dict(), "state": state})
 
 
 def random_states() -> Info:

@@ -26,6 +26,7 @@ from spacy_g2g.models.settings import (
     with_default,
 )
 from spacy_g2g.models.syntr import SynTrSettings
+from spacy_g2g.roles.role_network import RoleSettings
 from spacy_g2g.transition.models.sent_tr import SentTrSettings
 from spacy_g2g.transition.models.stack_transformer import StackTransformerSettings
 from spacy_g2g.transition.models.state_tr import StateTrSettings
@@ -34,6 +35,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "config.md").read_text(encoding="ut
 ARCHITECTURES: dict[str, type[Settings]] = {
     "SynTr": SynTrSettings,
     "RNGTr": RNGTrSettings,
+    "RoleNetwork": RoleSettings,
     "SentTr": SentTrSettings,
     "StateTr": StateTrSettings,
     "StackTransformer": StackTransformerSettings,

@@ -99,6 +99,7 @@ def test_roles_are_laid_on_words_and_what_does_not_fit_is_named(
     assert sorted(path.name for path in output.glob("LICENSE*")) == ["LICENSE-PropBank", "LICENSE.txt"]
 
 
+@pytest.mark.slow
 def test_a_treebank_of_other_documents_is_an_error(treebank: Path, propbank: Path, tmp_path: Path):
     (treebank / "dev.conllu").write_text(conllu(DOGS, "other-1"), encoding="utf8")
     with pytest.raises(SystemExit, match=r"dev\.conllu fits PropBank.*other-1"):
