@@ -122,10 +122,11 @@ class _TrainingState:
     def _write(self, info: Info) -> None:
         """Save the state. The copy in the folder is whole at any time."""
         models = dict(trainable_models(self.nlp))
+        weights = {name: model.to_bytes() for name, model in models.items()}
         state = {
             "config": fixed_sections(self.nlp),
             "evaluations": self.evaluations,
-            "models": {name: model.to_bytes() for name, model in models.items()},
+            "models": weights,
             "adamw": {name: moments_of(model) for name, model in models.items()},
             "optimizer": self._optimizer_values(),
             "random": random_states(),
