@@ -70,8 +70,7 @@ def train_into(folder: Path, config: Config, gpu: int) -> None:
     """
     # spaCy writes its first model-best long before the end.
     unfinished = folder.with_name(f"{folder.name}.unfinished")
-    if has_setting(config, "paths.state"):
-        config["paths"]["state"] = str(unfinished / STATE)
+    resumable = {"paths.state": str(unfinished / STATE)} if has_setting(config, "paths.state") else {}
     begun = {**sources_of(_files(config.get("paths", {}))), "config": config.to_str(interpolate=False)}
     if read_json(unfinished / BEGUN) != begun or not (unfinished / STATE).exists():
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -80,7 +79,7 @@ def train_into(folder: Path, config: Config, gpu: int) -> None:
     write_json(unfinished / BEGUN, begun)
     minutes, start = read_json(unfinished / TRAINING).get("minutes", 0.0), time.perf_counter()
     try:
-        spacy_train(unfinished / CONFIG, unfinished, use_gpu=gpu)
+        spacy_train(unfinished / CONFIG, unfinished, use_gpu=gpu, overrides=resumable)
     finally:
         write_json(unfinished / TRAINING, {"minutes": minutes + (time.perf_counter() - start) / 60})
     shutil.rmtree(unfinished / STATE, ignore_errors=True)

@@ -81,7 +81,7 @@ def test_encoders_of_refiners_come_from_where_the_row_says(tmp_path: Path):
         config = refined(tmp_path, name)
         (block,) = (component["encoder"] for component in config["initialize"]["components"].values())
         if name in ("syntr", "checkpoint", "empty-checkpoint"):
-            assert block == checkpoint
+            assert checkpoint.items() <= block.items()
         else:
             start = base.replace("/3/", "/4/") if name.startswith("other") else base
             assert (block["@callbacks"], block["path"]) == ("spacy_g2g.EncoderFromPipeline.v1", start)
