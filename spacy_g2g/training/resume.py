@@ -21,7 +21,7 @@ from spacy.language import Language
 from spacy.training.loggers import console_logger
 from spacy.training.loop import DIR_MODEL_BEST
 from spacy.util import logger as log
-from thinc.api import Model, Optimizer, Shim
+from thinc.api import Model, Optimizer, PyTorchShim, Shim
 
 from ..errors import Errors
 from ..files import atomic_path
@@ -165,21 +165,20 @@ class _TrainingState:
 
     def _optimizer_values(self) -> Info:
         """Return the values that the optimizer has for each parameter, by the parameter's place."""
-        places = {number: place for place, number in parameter_places(self.nlp)}
+        places = {key: place for place, key in parameter_keys(self.nlp)}
         values: Info = {}
         for kind in MOMENTS:
             table = getattr(self.optimizer, kind) or {}
-            values[kind] = [[places[number], name, value] for (number, name), value in table.items()]
+            values[kind] = [[places[key], value] for key, value in table.items() if key in places]
         return values
 
     def _set_optimizer_values(self, values: Info) -> None:
-        numbers, models = dict(parameter_places(self.nlp)), dict(trainable_models(self.nlp))
+        keys, models = dict(parameter_keys(self.nlp)), dict(trainable_models(self.nlp))
         for kind, rows in values.items():
-            for place, name, value in rows:
+            for place, value in rows:
                 is_array = isinstance(value, np.ndarray)
                 ops = models[place.split("/")[0]].ops
-                table = getattr(self.optimizer, kind)
-                table[numbers[place], name] = ops.xp.array(value) if is_array else value
+                getattr(self.optimizer, kind)[keys[place]] = ops.xp.array(value) if is_array else value
 
 
 class _OptimizerProbe(Shim):
@@ -202,16 +201,19 @@ def trainable_models(nlp: Language) -> Iterator[tuple[str, Model[Any, Any]]]:
             yield from ((f"{name}.{key}", part) for key, part in models.items() if isinstance(part, Model))
 
 
-def parameter_places(nlp: Language) -> Iterator[tuple[str, Any]]:
-    """Yield the place of each layer in its pipeline, and the layer's number in the keys of a Thinc optimizer.
+def parameter_keys(nlp: Language) -> Iterator[tuple[str, tuple[int, str]]]:
+    """Yield the place of each parameter in its pipeline, and its key in a Thinc optimizer.
 
-    Numbers count all layers of a process, and differ in another one.
+    Keys have numbers that count all layers of a process, and differ in another one.
     """
     for name, model in trainable_models(nlp):
         for i, node in enumerate(model.walk()):
-            yield f"{name}/{i}", node.id
-            for j, shim in enumerate(node.shims):
-                yield f"{name}/{i}/{j}", f"pytorch_{shim.id}"
+            owners = [(node.id, list(node.param_names))]
+            for shim in node.shims:
+                if isinstance(shim, PyTorchShim):
+                    owners.append((shim.id, [each for each, _ in shim._model.named_parameters()]))
+            for j, (number, names) in enumerate(owners):
+                yield from ((f"{name}/{i}/{j}/{each}", (number, each)) for each in names)
 
 
 def fixed_sections(nlp: Language) -> Info:
