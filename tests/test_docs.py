@@ -78,7 +78,7 @@ DEMO_PACKAGE, WHOLE = "en_g2g_open", "training/pipeline/model-best"
 
 # spaCy's `package` leaves files open.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*G2G-(W801|W802|W803|W805)",
+    "ignore:.*G2G-(W402|W801|W802|W803|W805)",
     "ignore::ResourceWarning",
     "ignore::pytest.PytestUnraisableExceptionWarning",
 )

@@ -31,7 +31,7 @@ PIPELINES = {
     "pipeline_light": {"components.tok2vec.model.encode.width": 16},
 }
 # The checkpoint has few positions.
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*G2G-(W802|W803)")]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*G2G-(W402|W802|W803)")]
 
 
 def train_config(config: str, corpus: Path, settings: dict[str, Any]) -> None:
