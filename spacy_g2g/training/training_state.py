@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from thinc.api import Model, Optimizer, PyTorchShim, Shim
 
 from ..errors import Errors
 from ..files import atomic_path
-from ..models.network_shim import find_shims
+from ..models.network_shim import NetworkShim, find_shims
 
 #: Parts of the folder of a state: the state, and the best pipeline so far.
 STATE_FILE, BEST = "state.msgpack", "best-{step}"
@@ -47,9 +47,9 @@ class TrainingState:
         self.optimizer: Optimizer | None = None
         self.evaluations: list[Info] = []
         self.saved: Info | None = None
-        frozen = nlp.config["training"]["frozen_components"]
-        model = next(model for name, model in trainable_models(nlp) if name.split(".")[0] not in frozen)
-        model.shims.append(_OptimizerProbe(self, model))
+        self.models = dict(trainable_models(nlp))
+        for model in [*self.models.values()][:1]:
+            model.shims.append(_OptimizerProbe(self, model))
         if (folder / STATE_FILE).exists():
             self.saved = self._read()
             self._skip_work(self.saved["evaluations"])
@@ -92,13 +92,12 @@ class TrainingState:
 
     def _write(self, info: Info) -> None:
         """Save the state. The copy in the folder is whole at any time."""
-        models = dict(trainable_models(self.nlp))
-        weights = {name: model.to_bytes() for name, model in models.items()}
+        weights = {name: model.to_bytes() for name, model in self.models.items()}
         state = {
             "config": fixed_sections(self.nlp),
             "evaluations": self.evaluations,
             "models": weights,
-            "adamw": {name: moments_of(model) for name, model in models.items()},
+            "adamw": {name: moments_of(model) for name, model in self.models.items()},
             "optimizer": self._optimizer_values(),
             "random": random_states(),
         }
@@ -114,7 +113,7 @@ class TrainingState:
                 shutil.rmtree(old)
 
     def _restore(self, saved: Info, info: Info) -> None:
-        last, models = saved["evaluations"][-1], dict(trainable_models(self.nlp))
+        last = saved["evaluations"][-1]
         is_same_order = random_states()["python"] == saved["random"]["python"]
         if info["words"] != last["words"] or not is_same_order:
             path, step = self.folder / STATE_FILE, last["step"]
@@ -122,7 +121,7 @@ class TrainingState:
             raise ValueError(text.format(path=path, step=step, found=info["words"], expected=last["words"]))
         for name in ("update", "evaluate", "to_disk"):
             delattr(self.nlp, name)
-        for name, model in models.items():
+        for name, model in self.models.items():
             model.from_bytes(saved["models"][name])
             set_moments(model, saved["adamw"][name])
         self._set_optimizer_values(saved["optimizer"])
@@ -136,19 +135,19 @@ class TrainingState:
 
     def _optimizer_values(self) -> Info:
         """Return the values that the optimizer has for each parameter, by the parameter's place."""
-        places = {key: place for place, key in parameter_keys(self.nlp)}
+        places = {key: place for place, key in parameter_keys(self.models)}
         values: Info = {}
         for kind in MOMENTS:
-            table = getattr(self.optimizer, kind) or {}
+            table = getattr(self.optimizer, kind, None) or {}
             values[kind] = [[places[key], value] for key, value in table.items() if key in places]
         return values
 
     def _set_optimizer_values(self, values: Info) -> None:
-        keys, models = dict(parameter_keys(self.nlp)), dict(trainable_models(self.nlp))
+        keys = dict(parameter_keys(self.models))
         for kind, rows in values.items():
             for place, value in rows:
                 is_array = isinstance(value, np.ndarray)
-                ops = models[place.split("/")[0]].ops
+                ops = self.models[place.split("/")[0]].ops
                 getattr(self.optimizer, kind)[keys[place]] = ops.xp.array(value) if is_array else value
 
 
@@ -165,19 +164,22 @@ class _OptimizerProbe(Shim):
 
 
 def trainable_models(nlp: Language) -> Iterator[tuple[str, Model[Any, Any]]]:
-    """Yield the models of the trainable components of a pipeline, with their places, such as tagger.model."""
+    """Yield the models that a pipeline's training changes, with their places, such as tagger.model."""
+    frozen = nlp.config["training"]["frozen_components"]
     for name, pipe in nlp.pipeline:
-        if getattr(pipe, "is_trainable", False):
+        if name not in frozen and getattr(pipe, "is_trainable", False):
             models = {"model": getattr(pipe, "model", None), **getattr(pipe, "__dict__", {})}
             yield from ((f"{name}.{key}", part) for key, part in models.items() if isinstance(part, Model))
 
 
-def parameter_keys(nlp: Language) -> Iterator[tuple[str, tuple[int, str]]]:
-    """Yield the place of each parameter in its pipeline, and its key in a Thinc optimizer.
+def parameter_keys(models: Mapping[str, Model[Any, Any]]) -> Iterator[tuple[str, tuple[int, str]]]:
+    """Yield the place of each parameter, and its key in a Thinc optimizer.
 
     Keys have numbers that count all layers of a process, and differ in another one.
+
+    models: Models by their places.
     """
-    for name, model in trainable_models(nlp):
+    for name, model in models.items():
         for i, node in enumerate(model.walk()):
             owners = [(node.id, list(node.param_names))]
             for shim in node.shims:
@@ -195,10 +197,15 @@ def fixed_sections(nlp: Language) -> Info:
     return dict(srsly.json_loads(srsly.json_dumps({**sections, "training": training})))
 
 
+def trained_shims(model: Model[Any, Any]) -> Iterator[NetworkShim[Any]]:
+    """Yield the shims of this library whose networks are initialized: one for boundaries may never be."""
+    return (shim for shim in find_shims(model) if shim.spec is not None)
+
+
 def moments_of(model: Model[Any, Any]) -> list[list[Any]]:
     """Return the moments in a model: numbers of the network and of the parameter, name, array."""
     rows = []
-    for n, shim in enumerate(find_shims(model)):
+    for n, shim in enumerate(trained_shims(model)):
         for i, state in shim.adamw.state_dict()["state"].items():
             rows += [[n, i, name, value.cpu().numpy()] for name, value in state.items()]
     return rows
@@ -206,7 +213,7 @@ def moments_of(model: Model[Any, Any]) -> list[list[Any]]:
 
 def set_moments(model: Model[Any, Any], rows: list[list[Any]]) -> None:
     """Set what ``moments_of`` returned."""
-    for n, shim in enumerate(find_shims(model)):
+    for n, shim in enumerate(trained_shims(model)):
         state: dict[int, dict[str, Any]] = {i: {} for number, i, *_ in rows if number == n}
         for number, i, name, value in rows:
             if number == n:

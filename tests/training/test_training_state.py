@@ -129,6 +129,16 @@ def saved_weights(folder: Path) -> dict[str, Any]:
     return weights
 
 
+@pytest.mark.filterwarnings("ignore:.*G2G-W801")
+def test_a_network_that_never_learns_has_no_moments(tmp_path: Path):
+    """Docs of one sentence teach no boundaries."""
+    docs = sentences_to_docs(read_conllu(SAMPLE), spacy.blank("xx").vocab, n_sents=1)
+    DocBin(docs=list(docs)[:10], store_user_data=True).to_disk(tmp_path / "corpus.spacy")
+    run("shared encoder", tmp_path, stop_after=2, state=str(tmp_path / "state"))
+    output = run("shared encoder", tmp_path, state=str(tmp_path / "state"))
+    assert "boundaries" not in {path.name for path in (output / "model-last/g2g_encoder").iterdir()}
+
+
 def test_another_config_is_an_error(tmp_path: Path):
     state = str(tmp_path / "state")
     run("averages", tmp_path, stop_after=2, state=state)
