@@ -19,7 +19,7 @@ from spacy.vocab import Vocab
 from .docs import write_tree
 from .enhanced import ENHANCED, own_enhanced, set_enhanced
 from .multiword import mark_words, multiword_tokens, word_forms
-from .token_check import fits, warn_of_other_tokens, with_tokens
+from .token_check import own_value, with_tokens
 
 #: Extension attributes of tokens: the probability of the head, and of the label if the head is right.
 HEAD_PROB, DEP_PROB = "g2g_head_prob", "g2g_dep_prob"
@@ -83,11 +83,7 @@ def set_facts(doc: Doc, rows: list[dict[str, Any]] | None) -> None:
 
 def own_facts(doc: Doc) -> list[dict[str, Any]] | None:
     """Return the rows of the facts that were set on a Doc, or None. Removes them if its tokens changed."""
-    value = doc.user_data.get(FACTS)
-    if not fits(doc, value):
-        set_facts(doc, None)
-        warn_of_other_tokens(doc, f"doc._.{FACTS}")
-        return None
+    value = own_value(doc, FACTS)
     return value and list(value["rows"])
 
 

@@ -18,7 +18,7 @@ from ..formats.conllu import ConlluSentence
 from ..formats.graph import ROOT, Arc
 from ..formats.rows import COLUMNS, N_COLUMNS, split_row
 from .source import own_sentences
-from .token_check import fits, warn_of_other_tokens, with_tokens
+from .token_check import own_value, with_tokens
 
 #: Extension attribute of Docs and tokens, and key of ``doc.user_data``.
 ENHANCED = "g2g_enhanced"
@@ -98,11 +98,7 @@ def own_arcs(doc: Doc, places: Sequence[int]) -> list[list[Arc]] | None:
     places: Indices of the tokens. Arcs of other tokens are not checked.
     Raises ValueError if the graph does not fit the Doc.
     """
-    value = doc.user_data.get(ENHANCED)
-    if not fits(doc, value, places):
-        set_enhanced(doc, None)
-        warn_of_other_tokens(doc, f"doc._.{ENHANCED}")
-        return None
+    value = own_value(doc, ENHANCED, places)
     graph = value.get("arcs") if isinstance(value, dict) else value
     return None if graph is None else _check_arcs(graph, doc, places)
 

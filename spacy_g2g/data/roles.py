@@ -18,7 +18,7 @@ from spacy.training import Example
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence
 from .source import USER_DATA_KEY, own_sentences
-from .token_check import fits, warn_of_other_tokens, with_tokens
+from .token_check import own_value, with_tokens
 
 #: Extension attribute of Docs, and key of ``doc.user_data``.
 ROLES = "g2g_roles"
@@ -70,12 +70,8 @@ def set_roles(doc: Doc, predicates: Iterable[Any] | None) -> None:
 
 def own_roles(doc: Doc) -> list[Predicate] | None:
     """Return the roles that were set on a Doc, or None. Raises ValueError if they do not fit the Doc."""
-    value = doc.user_data.get(ROLES)
+    value = own_value(doc, ROLES)
     if value is None:
-        return None
-    if not fits(doc, value):
-        set_roles(doc, None)
-        warn_of_other_tokens(doc, f"doc._.{ROLES}")
         return None
     return _check(value.get("predicates") if isinstance(value, dict) else value, doc)
 

@@ -51,6 +51,19 @@ def read_checked(doc: Doc, name: str) -> Any:
     return warn_of_other_tokens(doc, f"doc._.{name}")
 
 
+def own_value(doc: Doc, key: str, places: Sequence[int] | None = None) -> Any:
+    """Return a value of ``doc.user_data``. Removes it with a warning if it was made for other tokens.
+
+    key: Its key, which is the name of the extension attribute that has it.
+    places: Indices of the tokens that count; None for all.
+    """
+    value = doc.user_data.get(key)
+    if fits(doc, value, places):
+        return value
+    del doc.user_data[key]
+    return warn_of_other_tokens(doc, f"doc._.{key}")
+
+
 def warn_of_other_tokens(doc: Doc, name: str) -> None:
     """Warn that an extension attribute of a Doc was made for other tokens."""
     warnings.warn(Warnings.W560.format(name=name, text=doc.text[:40]), stacklevel=3)
