@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import spacy
 import torch
 from spacy.language import Language
 from spacy.training import Example
 from thinc.api import Adam, fix_random_seed
 
 from spacy_g2g.amr.data.docs import get_amrs
+from spacy_g2g.models.network_shim import find_shims
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.sources import encoder_from_checkpoint
 
@@ -294,6 +296,28 @@ def test_a_refiner_reads_a_prior_as_on_the_cpu(transfers: Transfers):
     assert trees[0] == trees[1]
     # The parser: its graph, labels of heads that a tree changes, its prior. The refiner: the first two.
     assert transfers.take()[1] == 5
+
+
+@pytest.mark.parametrize("factory", ["g2g_parser", "rng_refiner", "g2g_encoder"])
+def test_training_from_a_checkpoint_begins_on_the_device(
+    factory: str, tmp_path: Path, transfers: Transfers, monkeypatch: pytest.MonkeyPatch
+):
+    source = encoder_from_checkpoint(str(make_checkpoint(tmp_path)))
+
+    def weights() -> dict[str, torch.Tensor]:
+        nlp = make_nlp(factory=factory) if factory != "g2g_encoder" else spacy.blank("xx")
+        pipe: Any = nlp.get_pipe(factory) if factory in nlp.pipe_names else nlp.add_pipe(factory)
+        fix_random_seed(0)
+        pipe.initialize(lambda: treebank_examples(nlp), nlp=nlp, encoder=source)
+        (shim,) = find_shims(pipe.model)
+        return dict(shim.network.state_dict())
+
+    expected = weights()
+    default_to_second_device(monkeypatch)
+    found = weights()
+    assert {weight.device for weight in found.values()} == {DEVICE}
+    for name, weight in expected.items():
+        assert torch.equal(found[name].cpu(), weight), name
 
 
 def test_vectors_of_a_frozen_encoder_are_fetched_once(tmp_path: Path, transfers: Transfers):

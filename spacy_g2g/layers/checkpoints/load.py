@@ -116,7 +116,8 @@ def load_weights(encoder: GraphEncoder, weights: dict[str, Tensor]) -> None:
     own = encoder.state_dict()
     relations = {name: weight for name, weight in own.items() if ".relation_" in name}
     name = "embeddings.pieces.weight"
-    pieces = torch.cat([weights[name], own[name][len(weights[name]) :]])
+    added = own[name][len(weights[name]) :].to(weights[name].device)
+    pieces = torch.cat([weights[name], added])
     encoder.load_state_dict({**relations, **weights, name: pieces})
 
 
