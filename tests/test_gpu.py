@@ -70,7 +70,8 @@ def test_losses_and_gradients_are_those_of_the_cpu(case: str):
     for weight, same in zip(cpu.shim.network.parameters(), gpu.shim.network.parameters(), strict=True):
         assert (weight.grad is None) == (same.grad is None)
         if weight.grad is not None and same.grad is not None:
-            torch.testing.assert_close(same.grad.cpu(), weight.grad, rtol=1e-3, atol=1e-3)
+            difference = torch.linalg.vector_norm(same.grad.cpu() - weight.grad)
+            assert difference <= 1e-2 * torch.linalg.vector_norm(weight.grad) + 1e-4
     for _ in range(2):
         cpu.step()
         gpu.step()
@@ -92,6 +93,7 @@ def test_what_a_gpu_trains_parses_alike_on_both(config: str, tmp_path: Path):
     # Rounding to bfloat16 decides where two scores are nearly equal.
     text = (ROOT / "configs" / f"{config}.cfg").read_text(encoding="utf8")
     exact = re.sub(r"(?m)^precision = .*", 'precision = "float32"', text)
+    exact = re.sub(r"(?m)^n_layers = 6", "n_layers = 2", exact)
     (tmp_path / "config.cfg").write_text(exact, encoding="utf8")
     train = ["train", tmp_path / "config.cfg", "--output", tmp_path / "out", "--gpu-id", 0]
     run_spacy(*train, *corpus, *steps, "--nlp.lang", "xx")
