@@ -19,6 +19,9 @@ import pytest
 import spacy
 import srsly
 from spacy.cli import app
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.training import Example
 from spacy.util import load_config, registry
 from typer.testing import CliRunner
 
@@ -35,7 +38,7 @@ MODELS = ROOT / "docs" / "models.md"
 #: Pages of results: their commands are checked, not run.
 RECORDS = [MODELS, *sorted((ROOT / "docs" / "results").glob("*.md"))]
 GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted({*(ROOT / "docs").glob("*.md")} - {MODELS})]
-GUIDES += sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+GUIDES += sorted(page for part in ("tutorials", "api") for page in (ROOT / "docs" / part).glob("*.md"))
 PAGES = [*GUIDES, *RECORDS]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINKED = ["configs", "project", "experiments", "project.yml", "pyproject.toml"]
@@ -75,6 +78,9 @@ SET_UP = [
 ]
 #: The name of the package that `make demo` installs, and a whole pipeline that stands in for it.
 DEMO_PACKAGE, WHOLE = "en_g2g_open", "training/pipeline/model-best"
+#: Packages that pages load, and what stands in for them.
+STAND_INS = {DEMO_PACKAGE: WHOLE, "fr_g2g_pipeline": WHOLE}
+STAND_INS |= dict.fromkeys(["en_core_web_sm", "fr_core_news_sm"], "training/spacy")
 
 # spaCy's `package` leaves files open.
 pytestmark = pytest.mark.filterwarnings(
@@ -157,9 +163,27 @@ def user_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(folder)
         for line in SET_UP:
             run(["python", "-m", "spacy", *line.split()])
+        make_pipeline_of_spacy().to_disk("training/spacy")
     for last in (folder / "training").rglob("model-last"):
         shutil.rmtree(last)
     return folder
+
+
+def make_pipeline_of_spacy() -> Language:
+    """A pipeline with the components of spaCy's own, which knows nothing."""
+    nlp = spacy.blank("en")
+    words = Doc(
+        nlp.vocab,
+        ["Ada", "met", "Ann"],
+        tags=["NNP", "VBD", "NNP"],
+        heads=[1, 1, 1],
+        deps=["nsubj", "ROOT", "dobj"],
+    )
+    words.ents = [Span(words, 0, 1, "PERSON")]
+    for name in ("tok2vec", "tagger", "parser", "ner"):
+        nlp.add_pipe(name)
+    nlp.initialize(lambda: [Example(nlp.make_doc("Ada met Ann"), words)])
+    return nlp
 
 
 @pytest.fixture
@@ -169,8 +193,8 @@ def folder(user_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.chdir(copied)
     load = spacy.load
 
-    def load_here(name: Any, **kwargs: Any) -> spacy.language.Language:
-        return load(WHOLE if name == DEMO_PACKAGE else name, **kwargs)
+    def load_here(name: Any, **kwargs: Any) -> Language:
+        return load(STAND_INS.get(str(name), name), **kwargs)
 
     monkeypatch.setattr(spacy, "load", load_here)
     return copied
