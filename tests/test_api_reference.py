@@ -1,4 +1,4 @@
-"""Every public name has an entry: docs/api.md names them, and pages use no other."""
+"""Every public name has an entry with an example in docs/api.md or docs/api/, and pages use no other."""
 
 import ast
 import doctest
@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from spacy.language import Language
-from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.tokens.underscore import Underscore
 from typer.main import get_command
@@ -31,11 +30,10 @@ from .util import initialized_nlp
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf8")
-#: Objects of the page, and the options of their entries.
-ENTRIES = {
-    match[1]: match[2]
-    for match in re.finditer(r"^\.\. auto\w+:: (spacy_g2g[\w.]+)\n((?:   :.*\n)*)", PAGE, re.MULTILINE)
-}
+PAGES = {path.stem: path.read_text(encoding="utf8") for path in sorted((ROOT / "docs" / "api").glob("*.md"))}
+ENTRY = re.compile(r"^\.\. auto\w+:: (spacy_g2g[\w.]+)\n((?:   :.*\n)*)", re.MULTILINE)
+#: Objects of the pages, and the options of their entries.
+ENTRIES = {match[1]: match[2] for page in PAGES.values() for match in ENTRY.finditer(page)}
 FACTORIES = [point for point in distribution("spacy-g2g").entry_points if point.group == "spacy_factories"]
 
 
@@ -48,6 +46,21 @@ METHODS = {
     if not re.search(rf":exclude-members:.* {name}\b", options)
 }
 METHODS |= {path.rpartition(".")[2] for path in ENTRIES}
+METHODS |= {name for options in ENTRIES.values() for name in re.findall(r"(\w+)(?=,|\n)", options)}
+#: Methods that components call on each other, and those of spaCy's own components. They may change.
+INTERNAL = {
+    *(
+        "add_listener",
+        "find_listeners",
+        "listening_components",
+        "remove_listener",
+        "further_models",
+        "finder",
+    ),
+    *("check_scores_arcs", "check_temperatures", "new_scores", "reads_prior", "requests", "scores_arcs"),
+    *("initial_graphs", "inputs", "training_inputs", "parse", "write", "is_base_form", "table_lemmatize"),
+    *("predict", "set_annotations", "update", "finish_update"),
+}
 OURS = re.compile(r"g2g_|amr")
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -91,11 +104,9 @@ def test_components_and_their_own_methods_have_an_entry(point: Any):
     (path,) = (
         path for path in ENTRIES if path.endswith(f".{made if isinstance(made, str) else made.__name__}")
     )
-    options, kind = ENTRIES[path], resolve_name(path)
+    kind = resolve_name(path)
     assert f"(config.md#{point.name})" in PAGE
-    if not issubclass(kind, TrainablePipe):
-        assert ":members: __call__" in options
-        return
+    assert path in PAGES[point.name]
     own = {
         name
         for base in kind.__mro__
@@ -103,9 +114,29 @@ def test_components_and_their_own_methods_have_an_entry(point: Any):
         for name, value in vars(base).items()
         if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, property))
     }
-    assert ":members:\n" in options
-    assert own <= METHODS | set(dir(TrainablePipe))
+    assert own <= METHODS | INTERNAL
     assert all(inspect.getdoc(getattr(kind, name)) for name in own)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_calls_have_an_example_beside_them(page: str):
+    entries = [*ENTRY.finditer(PAGES[page])]
+    examples = [
+        *BLOCK.finditer(PAGES[page]),
+        *re.finditer(r"^```text\nfrom .*?^```$", PAGES[page], re.M | re.S),
+    ]
+    assert entries
+    for entry in entries:
+        members = re.findall(r":members:(.*)", entry[2])
+        names = [name.strip() for name in members[0].split(",")] if members else []
+        called = {entry[1].rpartition(".")[2], *names} - {"__call__"}
+        below = "".join(block[0] for block in examples if block.start() > entry.start())
+        shown = f"{below}{inspect.getdoc(resolve_name(entry[1]))}"
+        if inspect.isclass(resolve_name(entry[1])):
+            # Components are used by their names, and results by their fields.
+            called = {name for name in called if name in names}
+            assert below
+        assert not [name for name in called if not re.search(rf"\b{name}\b", shown)], entry[1]
 
 
 def test_extension_attributes_have_a_row():
@@ -146,13 +177,18 @@ def test_requests_have_a_row():
     assert not [request for request in requests if request not in PAGE]
 
 
+#: Types of results that are named by a string: their modules import torch or come later.
+LATER = {"Temperatures", "SavedPipe"}
+
+
 def test_help_shows_types_and_not_their_names():
     for path in ENTRIES:
+        if isinstance(resolve_name(path), property):
+            continue
         signature = inspect.signature(resolve_name(path))
         shown = [*(given.annotation for given in signature.parameters.values()), signature.return_annotation]
         assert shown
-        # The module of this one imports torch, and those that name it must stay light.
-        assert not [kind for kind in shown if isinstance(kind, str) and kind != "Temperatures"], path
+        assert not [kind for kind in shown if isinstance(kind, str) and kind not in LATER], path
     assert "head_probs" in (ScoredParser.kbest.__doc__ or "")
     assert "labeled" in (ScoredParser.confidence.__doc__ or "")
 
