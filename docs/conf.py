@@ -44,12 +44,18 @@ copybutton_selector = "div:not(.highlight-text) > div.highlight > pre"
 NAVIGATION = {
     "Start": ["from-spacy", "choosing", "models", "installation"],
     "Tutorials": [f"tutorials/{name}" for name in ("parse", "train", "refine", "pipeline", "corpus")],
+    "Tasks": [
+        "facts",
+        *(
+            f"tasks/{name}"
+            for name in ("csv", "negation", "clauses", "noun-chunks", "patterns", "sql", "compare")
+        ),
+        "tasks",
+    ],
     "How to": [
         "training",
         "encoders",
         "pipelines",
-        "tasks",
-        "facts",
         "raw-text",
         "words",
         "your-own-text",

@@ -38,7 +38,7 @@ MODELS = ROOT / "docs" / "models.md"
 #: Pages of results: their commands are checked, not run.
 RECORDS = [MODELS, *sorted((ROOT / "docs" / "results").glob("*.md"))]
 GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted({*(ROOT / "docs").glob("*.md")} - {MODELS})]
-GUIDES += sorted(page for part in ("tutorials", "api") for page in (ROOT / "docs" / part).glob("*.md"))
+GUIDES += sorted(page for part in ("tutorials", "tasks", "api") for page in (ROOT / "docs" / part).glob("*.md"))
 PAGES = [*GUIDES, *RECORDS]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINKED = ["configs", "project", "experiments", "project.yml", "pyproject.toml"]
@@ -315,8 +315,9 @@ def check_options(script: str, arguments: list[str]) -> None:
 def test_commands_and_python_blocks_run(page: Path, folder: Path):
     namespace: dict[str, Any] = {}
     text = page.read_text(encoding="utf8")
-    if "import pandas" in text:
-        pytest.importorskip("pandas", reason="pandas is not installed")
+    for name in ("duckdb", "pandas"):
+        if f"import {name}" in text:
+            pytest.importorskip(name, reason=f"{name} is not installed")
     for match in BLOCK.finditer(text):
         if match[1] == "bash":
             for arguments in commands(match[2]):
