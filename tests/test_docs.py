@@ -44,6 +44,21 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINKED = ["configs", "project", "experiments", "project.yml", "pyproject.toml"]
 LINKED += ["assets/sample", "assets/english"]
 LINKED += [f"assets/{path.name}" for path in (ROOT / "assets").iterdir() if path.is_file()]
+#: Habits that a native reader stumbles over, each with what to write: CONTRIBUTING.md, "How we write".
+HABITS = {
+    r"beside": "next to, in addition to, compared with",
+    r"in place of": "instead of",
+    r"in vain": "without success",
+    r"thrice": "three times",
+    r"mended": "fixed",
+    r"by one seed": "(one seed)",
+    r"but for": "except",
+    r"of other kinds": "other genres",
+    r"(?:has|have|had) [\d.]+ (?:LAS|UAS|UPOS)": "reaches",
+    r"LAS from text": "LAS on raw text",
+}
+#: Pages that still have some of them.
+UNREAD = {"README.md", "installation.md", "papers.md"}
 #: Sentences of each sample file.
 N_SENTENCES = 12
 SMALL = {
@@ -370,6 +385,17 @@ def test_links_variables_and_languages_of_a_page_exist_and_no_figure_is_missing(
     assert set(re.findall(r"--vars\.(\w+)", text)) <= set(known)
     assert {match[1] for match in BLOCK.finditer(text)} <= {"bash", "python", "ini", "text"}
     assert not re.search(r"^[A-Z]{4,}$", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in GUIDES if page.name not in UNREAD], ids=lambda page: page.name
+)
+def test_a_guide_has_no_habits_that_one_reads_twice(page: Path):
+    text = BLOCK.sub("", page.read_text(encoding="utf8"))
+    found = {
+        match[0]: better for habit, better in HABITS.items() for match in re.finditer(rf"\b{habit}\b", text)
+    }
+    assert not found
 
 
 def test_tests_that_hold_promises_exist() -> None:

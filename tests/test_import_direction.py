@@ -17,7 +17,7 @@ PACKAGE = "spacy_g2g"
 #: Wings of the house: who imports from them, and the only file that they do so from.
 WINGS = {".amr": (".cli", ".amr.convert_amr"), ".transition": (".amr", "")}
 #: Header of the table of rooms in docs/code.md.
-HEADER = ["folder", "floor", "contents", "packages beside Python"]
+HEADER = ["folder", "floor", "contents", "packages besides Python"]
 
 
 def cells(line: str) -> list[str]:

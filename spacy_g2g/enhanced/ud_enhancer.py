@@ -33,7 +33,7 @@ def make_ud_enhancer(
     parts of speech and features.
 
     lang: Code of the language whose conventions the graphs follow; "" for that of the pipeline.
-    conventions: Conventions of a treebank, from ``learn_conventions``, in place of the language's; or null.
+    conventions: Conventions of a treebank, from ``learn_conventions``, instead of the language's; or null.
     """
     by_language = conventions_of(lang or nlp.lang or "")
     return UDEnhancer(name, by_language if conventions is None else Conventions(**conventions))
