@@ -122,13 +122,13 @@ def arcs_of(words: Sequence[Token]) -> list[list[Arc]]:
 
 def _check_arcs(graph: Any, doc: Doc, places: Sequence[int]) -> list[list[Arc]]:
     """Return the arcs of some tokens. Raises ValueError if the graph does not fit the Doc."""
-    tokens = range(len(doc))
+    tokens, labels = range(len(doc)), set[str]()
     arcs: list[list[Arc]] = []
     try:
-        is_right = len(graph) == len(doc)
         for place in places:
             arcs.append([(tokens[head], str(dep)) for head, dep in graph[place]])
-            is_right &= all(dep.split() == [dep] and "|" not in dep for _, dep in arcs[-1])
+            labels.update(dep for _, dep in arcs[-1])
+        is_right = len(graph) == len(doc) and all(dep.split() == [dep] and "|" not in dep for dep in labels)
     except (TypeError, ValueError, IndexError, KeyError):
         is_right = False
     if not is_right:

@@ -28,7 +28,7 @@ def fits(doc: Doc, value: Any, places: Sequence[int] | None = None) -> bool:
     tokens = value.get(TOKENS) if isinstance(value, dict) else None
     if tokens is None or len(tokens) != len(doc):
         return tokens is None
-    if places is None:
+    if places is None or len(places) == len(doc):
         return [*tokens] == _tokens(doc)
     return all(tokens[i] == doc[i].orth ^ doc[i].idx for i in places)
 

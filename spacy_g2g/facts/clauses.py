@@ -45,7 +45,8 @@ class Clause:
 
     def set(self, flag: str, is_true: bool) -> None:
         """Set a flag if it is true."""
-        self.flags |= {flag} if is_true else set()
+        if is_true:
+            self.flags.add(flag)
 
 
 class ClauseReader:
@@ -58,9 +59,10 @@ class ClauseReader:
         """Return the facts of all clauses, in the order of their words."""
         found: list[Clause] = []
         for word in self.words.order:
-            is_verb = self.words.pos[word] == "VERB"
-            relations = {universal(dep) for _, dep in self.words.arguments[word]}
-            is_predicate = is_verb or not relations.isdisjoint({*known.ARGUMENTS, "cop"})
+            is_verb, arguments = self.words.pos[word] == "VERB", self.words.arguments[word]
+            if not is_verb and not arguments:
+                continue
+            is_predicate = is_verb or any(universal(dep) in known.OF_PREDICATES for _, dep in arguments)
             if is_predicate and self.words.relations[word] not in known.NO_PREDICATE:
                 self.clauses[word] = clause = self.read(word)
                 found += [] if "auxiliary" in clause.flags else [clause]

@@ -40,7 +40,7 @@ class DocWords:
         columns = [[*map(strings.__getitem__, column)] for column in table[:4].tolist()]
         deps, self.pos, lemmas, feats = columns
         offsets, sent_starts, is_space, starts = table[4:].astype(np.int64).tolist()
-        self.starts = [*starts, len(doc.text)]
+        self.starts = [*starts, len(self.text)]
         for start, end in multiword_tokens(doc):
             self.split |= dict.fromkeys(range(start, end), (start, end))
         self.forms = word_forms(doc) if self.split else []
@@ -52,9 +52,11 @@ class DocWords:
         self.children: list[list[int]] = [[] for _ in arcs]
         self.arguments: list[list[Arc]] = [[] for _ in arcs]
         for word, head in enumerate(self.heads):
-            self.children[head] += [word] if word != head else []
+            if word != head:
+                self.children[head].append(word)
             for graph_head, dep in arcs[word]:
-                self.arguments[graph_head] += [(word, dep)] if word != graph_head else []
+                if word != graph_head:
+                    self.arguments[graph_head].append((word, dep))
         self._measure()
         self.sentences = [*accumulate(int(i > 0 and start == 1) for i, start in enumerate(sent_starts))]
         self.questions = set[int]()

@@ -12,6 +12,8 @@ RELATIONS = CONTENT_RELATIONS | _set("punct ROOT _") | {*FUNCTIONAL_RELATIONS, "
 #: Arguments of a clause, by their relations.
 ARGUMENTS = {"nsubj": "subject", "csubj": "subject", "obj": "object", "iobj": "indirect_object"}
 ARGUMENTS |= {"ccomp": "clause", "xcomp": "clause"}
+#: Relations that only predicates have as heads.
+OF_PREDICATES = frozenset({*ARGUMENTS, "cop"})
 #: Relations whose dependents are clauses.
 CLAUSAL = _set("csubj ccomp xcomp advcl")
 #: Relations of words that are no predicates, whatever their part of speech.

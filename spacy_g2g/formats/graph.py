@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 #: Heads of roots, and of words without a head.
 ROOT, MISSING = 0, -1
@@ -11,6 +12,7 @@ ROOT, MISSING = 0, -1
 Arc = tuple[int, str]
 
 
+@lru_cache(maxsize=10_000)
 def universal(dep: str) -> str:
     """Return a label without its subtypes."""
     return dep.partition(":")[0]
