@@ -31,6 +31,8 @@ from .role_types import RoleInput, Roles, RoleStart
 
 #: Probability above which an arc belongs to the graph.
 THRESHOLD = 0.5
+#: Log-odds of each arc at the start of training, since few pairs of words are arcs.
+PRIOR = -3.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +70,8 @@ class RoleNetwork(GraphReader):
         n_labels = spec.learned["n_initial_labels"]
         super().__init__(spec, settings, n_labels=n_labels, graph_input=settings.graph_input)
         self.rolesets = nn.Linear(settings.label_width, spec.learned["n_rolesets"])
+        if self.scorer.distance_weight is not None:
+            nn.init.constant_(self.scorer.distance_weight.data[-1], PRIOR)
 
     def count_targets(self, gold: Sequence[Roles]) -> int:
         """Return the number of words."""

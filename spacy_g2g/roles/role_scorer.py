@@ -49,7 +49,7 @@ def count_roles(examples: Iterable[Example]) -> dict[str, PRFScore]:
         gold = aligned_roles(example)
         if gold is None:
             continue
-        expected, found = _items(gold), _items(own_roles(example.predicted) or [])
+        expected, found = items(gold), items(own_roles(example.predicted) or [])
         for name, score in scores.items():
             score.score_set(found[name], expected[name])
     return scores
@@ -71,7 +71,7 @@ def pair_roles(
         yield doc
 
 
-def _items(predicates: Iterable[Predicate]) -> dict[str, set[tuple[Any, ...]]]:
+def items(predicates: Iterable[Predicate]) -> dict[str, set[tuple[Any, ...]]]:
     """Return what each of ``METRICS`` counts."""
     items: dict[str, set[tuple[Any, ...]]] = {name: set() for name in METRICS}
     for word, roleset, arguments, _ in predicates:

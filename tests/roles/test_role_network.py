@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.roles.role_network import build_role_network
+from spacy_g2g.roles.role_network import PRIOR, build_role_network
 from spacy_g2g.roles.role_types import PREDICATE_LABEL, RoleInput, Roles, RoleStart
 
 from ..util import TINY_MODEL, randomize, tiny_encoder
@@ -92,3 +92,13 @@ def test_found_roles_are_the_arcs_above_one_half(model):
             assert found == {(head, word) for head, word in pairs if arcs[row, word, head + 1] > 0.5}
             for word, roleset in zip(parse.predicates, parse.rolesets, strict=True):
                 assert roleset in (SENTENCES[i].candidates[word] or (-1,))
+
+
+def test_arcs_are_improbable_before_training():
+    model = build_role_network(**{**TINY_MODEL, "distances": True}, graph_input=False, precision="float32")
+    start = RoleStart(labels=(PREDICATE_LABEL, "A"), n_rolesets=3, encoder=tiny_encoder(min_frequency=1))
+    model.initialize(X=SENTENCES, Y=start)
+    shim = get_shim(model)
+    ((_, batch), *_) = shim._batches(shim.wordpieces, SENTENCES)
+    arcs = shim.network.score(batch).arcs[int(batch.n_words.argmax())]
+    assert arcs[~arcs.isneginf()].detach().numpy() == pytest.approx(PRIOR)
