@@ -110,6 +110,8 @@ def draw_arcs(name: str, compared: ComparedGraph, columns: Columns) -> str:
     # Low arcs are drawn last, so that their labels and hover areas are above the lines of long arcs.
     for i in sorted(range(len(links)), key=lambda i: -(levels[i] or top)):
         word, head, dep = links[i]
+        if compared.is_partial and head == MISSING:
+            continue
         x, y = columns.x(word), base - FOOT - LEVEL_STEP * (levels[i] or top)
         label_x = x
         if head == MISSING:

@@ -27,6 +27,7 @@ class ComparedGraph:
     before: Graph of the previous iteration, or None.
     gold: Gold tree, or None. Heads of -1 and labels of "" in it are unknown.
     doubt: Probability below which an arc with its label is doubtful.
+    is_partial: Whether words without a head are nothing to report.
     """
 
     words: Sequence[str]
@@ -34,6 +35,7 @@ class ComparedGraph:
     before: Graph | None = None
     gold: Graph | None = None
     doubt: float = 0.0
+    is_partial: bool = False
 
     def arc_kinds(self, word: int) -> tuple[str, str]:
         """Classify the head of a word, and its head and label together.
@@ -63,6 +65,8 @@ class ComparedGraph:
         graph, words = self.graph, self.words
         if graph.is_empty:
             return ["no arcs"]
+        if self.is_partial:
+            return []
         facts = []
         kinds = [self.arc_kinds(word)[1] for word in range(1, len(words) + 1)]
         if self.before is not None:

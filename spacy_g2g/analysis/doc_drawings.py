@@ -8,8 +8,9 @@ from spacy.tokens import Doc, Token
 from ..data.doc_graphs import TokenGraph, to_sentence, tree_of
 from ..data.doc_record import PROBABILITIES
 from ..data.enhanced import arcs_of
+from ..data.roles import own_roles
 from ..data.token_check import read_checked
-from ..formats.graph import Graph
+from ..formats.graph import ROOT, Arc, Graph
 from ..parser.g2g_parser import G2GParser
 from ..parser.rng_refiner import GRAPHS
 from .drawing import Drawing
@@ -68,6 +69,18 @@ def enhanced_graph(words: Sequence[Token]) -> Graph | None:
     """Return the enhanced graph of a sentence that a component has written; None without one."""
     arcs = arcs_of(words)
     return Graph.from_arcs(arcs) if any(arcs) else None
+
+
+def role_graph(words: Sequence[Token]) -> Graph | None:
+    """Return the semantic roles of a sentence, in which a predicate depends on ROOT; None without roles."""
+    own, numbers = own_roles(words[0].doc), {word.i: number for number, word in enumerate(words, start=1)}
+    arcs: list[list[Arc]] = [[] for _ in words]
+    for predicate in own or ():
+        if predicate.word in numbers:
+            arcs[numbers[predicate.word] - 1].insert(0, (ROOT, predicate.roleset))
+            for argument in (each for each in predicate.arguments if each.head in numbers):
+                arcs[numbers[argument.head] - 1].append((numbers[predicate.word], argument.role))
+    return None if own is None else Graph.from_arcs(arcs)
 
 
 def is_changed(drawing: Drawing) -> bool:

@@ -28,6 +28,7 @@ class Drawing:
     more: Further figures in HTML that follow the graphs.
     doubt: Probability below which an arc with its label is marked.
     enhanced: Enhanced graph, or None. It follows the graphs, with marks where it differs from the last one.
+    roles: Graph of semantic roles, or None. Predicates depend on ROOT by their rolesets.
     """
 
     words: Sequence[str]
@@ -39,6 +40,7 @@ class Drawing:
     more: Sequence[str] = ()
     doubt: float = 0.0
     enhanced: Graph | None = None
+    roles: Graph | None = None
 
 
 def draw_page(drawings: Iterable[Drawing], *, title: str) -> str:
@@ -61,7 +63,7 @@ def draw_sentences(drawings: Iterable[Drawing], *, level: int = 2, compared: str
 
 def _draw_sentence(number: int, drawing: Drawing, level: int) -> str:
     gold = drawing.gold
-    graphs = [*drawing.graphs.values(), *filter(None, (gold, drawing.enhanced))]
+    graphs = [*drawing.graphs.values(), *filter(None, (gold, drawing.enhanced, drawing.roles))]
     assert all(len(graph.heads) == len(graph.deps) == len(drawing.words) for graph in graphs)
     columns = space_words(drawing.words, graphs)
     figures = []
@@ -74,6 +76,9 @@ def _draw_sentence(number: int, drawing: Drawing, level: int) -> str:
     if drawing.enhanced is not None:
         compared = ComparedGraph(drawing.words, drawing.enhanced, before)
         figures.append(_draw_figure("enhanced", compared, columns))
+    if drawing.roles is not None:
+        compared = ComparedGraph(drawing.words, drawing.roles, is_partial=True)
+        figures.append(_draw_figure("roles", compared, columns))
     if gold is not None:
         figure = _draw_figure("gold", ComparedGraph(drawing.words, gold), columns)
         folded = f"<details><summary>gold</summary>{figure}</details>"

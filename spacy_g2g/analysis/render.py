@@ -1,4 +1,4 @@
-"""``render``: draw trees, iterations of refiners, and AMRs of sentences on an HTML page."""
+"""``render``: draw trees, iterations of refiners, roles, and AMRs of sentences on an HTML page."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ from ..parser.rng_refiner import ITERATIONS
 from ..terminal.common import check_suffix, progress
 from ..terminal.messages import msg
 from ..terminal.options import BatchSize, Documents, GoldTags, GpuId, Initial, Pipeline, Silent, Unit
-from .doc_drawings import enhanced_graph, is_changed, read_graphs, sentence_graphs
+from .doc_drawings import enhanced_graph, is_changed, read_graphs, role_graph, sentence_graphs
 from .drawing import Drawing, draw_page
 
 #: Gold annotation of a sentence: a drawing of its words and tree without other graphs, and the annotation of
@@ -69,7 +69,7 @@ def render(
     gpu_id: GpuId = -1,
     silent: Silent = False,
 ) -> int:
-    """Draw trees and AMRs on a page for any browser, with changes between iterations and errors marked.
+    """Draw trees, roles and AMRs on a page for any browser, with changes between iterations and errors marked.
 
     CoNLL-U and AMR files give words, sentences, and the gold trees or AMRs to compare with.
     """
@@ -159,7 +159,9 @@ def _draw(doc: Doc, gold: Gold | None, nlp: Language, parser: G2GParser | None =
         joined = {suffix: "".join(texts) for suffix, texts in annotations.items()}
         more = _figures(joined, gold_annotations)
         named = sentence_graphs(doc, graphs, words=range(len(doc)), n_passes=n_passes)
-        yield replace(drawing, graphs=named, more=more, enhanced=enhanced_graph([*doc]))
+        yield replace(
+            drawing, graphs=named, more=more, enhanced=enhanced_graph([*doc]), roles=role_graph([*doc])
+        )
         return
     for number, span in enumerate(sentences_of(doc)):
         places = [token.i for token in span if token.text.strip()]
@@ -168,8 +170,9 @@ def _draw(doc: Doc, gold: Gold | None, nlp: Language, parser: G2GParser | None =
             n_passes = passes[number] if number < len(passes) else len(graphs) - 1
             named = sentence_graphs(doc, graphs, words=places, n_passes=n_passes)
             more = _figures({suffix: texts[number] for suffix, texts in annotations.items()}, {})
-            enhanced = enhanced_graph([doc[place] for place in places])
-            yield Drawing(words, named, text=span.text.strip(), more=more, enhanced=enhanced)
+            own = [doc[place] for place in places]
+            further = {"enhanced": enhanced_graph(own), "roles": role_graph(own)}
+            yield Drawing(words, named, text=span.text.strip(), more=more, **further)
 
 
 def _figures(predicted: Mapping[str, str], gold: Mapping[str, str]) -> list[str]:

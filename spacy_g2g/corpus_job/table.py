@@ -39,6 +39,10 @@ _FACT |= {f"{name}_tokens": VALUE_TYPES["range"] for name in SPANS}
 _DETAIL = {"marker": pa.string(), "text": pa.string(), "tokens": VALUE_TYPES["range"]}
 _FACT["details"] = pa.list_(pa.struct(_DETAIL))
 VALUE_TYPES["fact"] = pa.struct({name: _FACT.get(name, pa.string()) for name in ROW})
+_ARGUMENT = {"role": pa.string(), **dict.fromkeys(("head", "start", "end"), pa.int32())}
+_ARGUMENT |= {"probability": pa.float32(), "text": pa.string()}
+_PREDICATE = {"word": pa.int32(), "text": pa.string(), "roleset": pa.string(), "probability": pa.float32()}
+VALUE_TYPES["role"] = pa.struct({**_PREDICATE, "arguments": pa.list_(pa.struct(_ARGUMENT))})
 #: Columns of the output, and their types: those of the document, and those of its Doc.
 TYPES = {"id": pa.string(), "file": pa.string(), "place": pa.int64(), "text": pa.string()}
 TYPES |= {column.name: pa.list_(VALUE_TYPES[column.kind]) for column in COLUMNS}

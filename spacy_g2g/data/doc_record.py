@@ -19,6 +19,7 @@ from spacy.vocab import Vocab
 from .docs import write_tree
 from .enhanced import ENHANCED, own_enhanced, set_enhanced
 from .multiword import mark_words, multiword_tokens, word_forms
+from .roles import ROLES, own_roles, role_rows, set_role_rows
 from .token_check import own_value, with_tokens
 
 #: Extension attributes of tokens: the probability of the head, and of the label if the head is right.
@@ -36,7 +37,7 @@ class Column:
     """A column of a record.
 
     name: Its name in all formats.
-    kind: Kind of each value: "text", "flag", "index", "probability", "arcs", "range" or "fact".
+    kind: Kind of each value: "text", "flag", "index", "probability", "arcs", "range", "fact" or "role".
     values: Returns the values of a Doc.
     assigned: Attributes of spaCy. A component that sets the column declares to assign one of them.
     is_set: Returns something true if a Doc has the column. JSON has only columns with this function.
@@ -117,6 +118,9 @@ COLUMNS = (
         (f"doc._.{FACTS}",),
         is_set=lambda doc: own_facts(doc) is not None,
     ),
+    Column(
+        "roles", "role", role_rows, (f"doc._.{ROLES}",), is_set=lambda doc: own_roles(doc) is not None
+    ),
 )
 #: Columns that Parquet always has.
 BASIC = ("words", "spaces")
@@ -169,6 +173,8 @@ def doc_of_record(record: Mapping[str, Any], vocab: Vocab) -> Doc:
         set_enhanced(doc, [_pairs(arcs) for arcs in record["enhanced"]])
     if record.get("facts"):
         set_facts(doc, record["facts"])
+    if record.get("roles"):
+        set_role_rows(doc, record["roles"])
     _set_tree(doc, record)
     return doc
 

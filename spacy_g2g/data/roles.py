@@ -24,6 +24,8 @@ from .token_check import own_value, with_tokens
 ROLES = "g2g_roles"
 #: Comment of an annotated sentence, and features of MISC.
 COMMENT, PRED, ARGS = "roles", "Pred=", "Args="
+#: Columns of a predicate or an argument, by their names.
+Row = dict[str, Any]
 _ARGUMENT = re.compile(r"([^\s:,|]+):(\d+):(\d+)-(\d+)")
 
 
@@ -99,6 +101,24 @@ def keep_roles(doc: Doc) -> None:
     """Set the roles of a Doc's CoNLL-U on the Doc, so that they stay when the CoNLL-U goes."""
     if own_roles(doc) is None and (roles := get_roles(doc)) is not None:
         set_roles(doc, roles)
+
+
+def role_rows(doc: Doc) -> list[Row]:
+    """Return the roles that were set on a Doc as plain values, with the texts of words and spans."""
+    rows = []
+    for predicate in own_roles(doc) or ():
+        arguments = [{**each._asdict(), "text": doc[each.start : each.end].text} for each in predicate.arguments]
+        rows.append({**predicate._asdict(), "text": doc[predicate.word].text, "arguments": arguments})
+    return rows
+
+
+def set_role_rows(doc: Doc, rows: Iterable[Row]) -> None:
+    """Set the roles of a Doc from the values of ``role_rows``. Raises ValueError if they do not fit the Doc."""
+    predicates = []
+    for row in rows:
+        arguments = [[each[name] for name in Argument._fields] for each in row["arguments"]]
+        predicates.append([row["word"], row["roleset"], arguments, row["probability"]])
+    set_roles(doc, predicates)
 
 
 def misc_cells(words: Sequence[Token], cells: Iterable[str]) -> list[str]:
