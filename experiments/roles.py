@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import defaultdict
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +39,13 @@ def f1(counts: Any) -> Any:
 
 def tree_distance(doc: Doc, a: int, *, b: int) -> int:
     """Return the number of arcs between two tokens in the tree of a Doc."""
-    paths = [[token.i for token in (doc[i], *doc[i].ancestors)] for i in (a, b)]
-    return min(paths[0].index(i) + paths[1].index(i) for i in {*paths[0]} & {*paths[1]} or {a})
+    first = [doc[a], *doc[a].ancestors]
+    second = [doc[b], *doc[b].ancestors]
+    shared = [i + second.index(token) for i, token in enumerate(first) if token in second]
+    return min(shared, default=FAR)
 
 
-def score(model: Path, gold: Path, trees: Path | None) -> dict[str, Any]:
+def score(model: Path, *, gold: Path, trees: Path | None) -> dict[str, Any]:
     """Return F1 of each metric, and counts by sentence and by distance in the gold tree."""
     nlp = spacy.load(model)
     labeler = nlp.get_pipe("role_labeler")
@@ -99,6 +102,12 @@ def compare(counts: Any, seed: int = SEED) -> dict[str, float]:
     return {**{name: float(value) for name, value in values.items()}, "p": (n_far + 1) / (RESAMPLES + 1)}
 
 
+def read_report(path: Path) -> dict[str, Any]:
+    """Read what ``score`` has written."""
+    report: dict[str, Any] = json.loads(path.read_text(encoding="utf8"))
+    return report
+
+
 def main() -> None:
     """Print the scores or the comparison."""
     parser = argparse.ArgumentParser(
@@ -115,16 +124,15 @@ def main() -> None:
     comparing.add_argument("--with", type=Path, nargs="+", dest="second", required=True)
     args = parser.parse_args()
     if args.command == "score":
-        report = score(args.model, args.gold, args.trees)
+        report = score(args.model, gold=args.gold, trees=args.trees)
         args.output.write_text(json.dumps(report), encoding="utf8")
         print({way: report[way]["f1"] for way in report})
         return
-    ways = [
-        [json.loads(path.read_text(encoding="utf8")) for path in paths] for paths in (args.first, args.second)
-    ]
+    ways = [[*map(read_report, paths)] for paths in (args.first, args.second)]
     for way in ("given", "words"):
-        counts = np.array([[report[way]["sentences"] for report in reports] for reports in ways])
-        print(way, {name: round(value, 4) for name, value in compare(counts).items()})
+        counts = [[*map(itemgetter("sentences"), map(itemgetter(way), reports))] for reports in ways]
+        difference = compare(np.array(counts))
+        print(way, {name: round(value, 4) for name, value in difference.items()})
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ def render(
     gpu_id: GpuId = -1,
     silent: Silent = False,
 ) -> int:
-    """Draw trees, roles and AMRs on a page for any browser, with changes between iterations and errors marked.
+    """Draw trees, roles and AMRs on a page for any browser, with changes and errors marked.
 
     CoNLL-U and AMR files give words, sentences, and the gold trees or AMRs to compare with.
     """

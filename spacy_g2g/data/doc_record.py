@@ -118,9 +118,7 @@ COLUMNS = (
         (f"doc._.{FACTS}",),
         is_set=lambda doc: own_facts(doc) is not None,
     ),
-    Column(
-        "roles", "role", role_rows, (f"doc._.{ROLES}",), is_set=lambda doc: own_roles(doc) is not None
-    ),
+    Column("roles", "role", role_rows, (f"doc._.{ROLES}",), is_set=lambda doc: own_roles(doc) is not None),
 )
 #: Columns that Parquet always has.
 BASIC = ("words", "spaces")

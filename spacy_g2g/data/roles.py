@@ -107,16 +107,18 @@ def role_rows(doc: Doc) -> list[Row]:
     """Return the roles that were set on a Doc as plain values, with the texts of words and spans."""
     rows = []
     for predicate in own_roles(doc) or ():
-        arguments = [{**each._asdict(), "text": doc[each.start : each.end].text} for each in predicate.arguments]
+        arguments = [
+            {**each._asdict(), "text": doc[each.start : each.end].text} for each in predicate.arguments
+        ]
         rows.append({**predicate._asdict(), "text": doc[predicate.word].text, "arguments": arguments})
     return rows
 
 
 def set_role_rows(doc: Doc, rows: Iterable[Row]) -> None:
-    """Set the roles of a Doc from the values of ``role_rows``. Raises ValueError if they do not fit the Doc."""
+    """Set the roles of a Doc from ``role_rows``. Raises ValueError if they do not fit the Doc."""
     predicates = []
     for row in rows:
-        arguments = [[each[name] for name in Argument._fields] for each in row["arguments"]]
+        arguments = [[*map(each.__getitem__, Argument._fields)] for each in row["arguments"]]
         predicates.append([row["word"], row["roleset"], arguments, row["probability"]])
     set_roles(doc, predicates)
 

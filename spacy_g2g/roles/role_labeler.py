@@ -4,7 +4,7 @@ Like all modules of factories, this one imports no torch.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
@@ -29,6 +29,7 @@ from ..pipeline.labels import check_labels, count_labels, find_initial_labels
 from ..pipeline.long_sentences import cut_long
 from ..pipeline.sentence_inputs import ParsedBatch, make_sentences, read_tags
 from ..pipeline.trees import initial_graphs, make_trees
+from .role_scorer import METRICS
 from .role_types import PREDICATE_LABEL, RoleInput, Roles, RoleStart
 from .spans import find_span
 
@@ -96,7 +97,7 @@ class RoleLabeler(ParserPipe):
             given, own = known[doc], None
             if given is not None:
                 own = tuple(number for number, word in enumerate(words) if word in given)
-            inputs.append(_role_input(sentence, candidates, own))
+            inputs.append(RoleInput(**vars(sentence), candidates=candidates, predicates=own))
         return inputs
 
     def _given(self, doc: Doc) -> set[int] | None:
@@ -264,13 +265,6 @@ def _to_roles(
     )
 
 
-def _role_input(
-    sentence: Sentence, candidates: Sequence[tuple[int, ...]], predicates: tuple[int, ...] | None
-) -> RoleInput:
-    shared = {field.name: getattr(sentence, field.name) for field in fields(Sentence)}
-    return RoleInput(**shared, candidates=candidates, predicates=predicates)
-
-
 def _cut(sentence: Sentence) -> list[Sentence]:
     """Cut a very long sentence into parts."""
     parts = cut_long(sentence)
@@ -281,7 +275,7 @@ def _cut(sentence: Sentence) -> list[Sentence]:
         end, own = start + len(part.words), sentence.predicates
         if own is not None:
             own = tuple(word - start for word in own if start <= word < end)
-        inputs.append(_role_input(part, sentence.candidates[start:end], own))
+        inputs.append(RoleInput(**vars(part), candidates=sentence.candidates[start:end], predicates=own))
         start = end
     return inputs
 
@@ -306,12 +300,7 @@ def _join(parts: Sequence[Roles]) -> Roles:
     "role_labeler",
     RoleLabelerSettings,
     assigns=[f"doc._.{ROLES}"],
-    default_score_weights={
-        "role_heads_f": 1.0,
-        "role_predicates_f": 0.0,
-        "role_rolesets_f": 0.0,
-        "role_spans_f": 0.0,
-    },
+    default_score_weights={f"role_{name}_f": float(name == "heads") for name in METRICS},
 )
 def make_role_labeler(nlp: Language, name: str, settings: RoleLabelerSettings) -> RoleLabeler:
     """Make the ``role_labeler`` component, which finds predicates, their rolesets and their arguments."""

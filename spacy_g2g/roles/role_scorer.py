@@ -32,13 +32,11 @@ def score_roles(examples: Iterable[Example], **_: Any) -> dict[str, Any]:
     ``role_spans``; each is None without gold roles.
     """
     scores = count_roles(examples)
-    values = {}
+    has_gold = scores["predicates"].tp + scores["predicates"].fn > 0
+    values = dict[str, Any]()
     for name, score in scores.items():
-        rates = {"p": score.precision, "r": score.recall, "f": score.fscore}
-        for letter, rate in rates.items():
-            values[f"role_{name}_{letter}"] = (
-                rate if scores["predicates"].tp + scores["predicates"].fn else None
-            )
+        for letter, rate in score.to_dict().items():
+            values[f"role_{name}_{letter}"] = rate if has_gold else None
     return values
 
 
