@@ -29,6 +29,9 @@ from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
 Arguments = dict[int, set[int]]
 CORE_ROLE = re.compile(r"ARG[0-4]")
 LANG = "en"
+#: Labels of spaCy's own English pipelines, which textacy knows, by those of Universal Dependencies.
+LABELS_OF_SPACY = {"obj": "dobj", "iobj": "dative", "nsubj:pass": "nsubjpass", "csubj:pass": "csubjpass"}
+LABELS_OF_SPACY |= {"aux:pass": "auxpass", "compound:prt": "prt"}
 
 
 def read_propbank(path: Path) -> dict[str, Arguments]:
@@ -67,10 +70,13 @@ def tree_arguments(doc: Doc) -> Arguments:
 
 
 def textacy_arguments(doc: Doc) -> Arguments:
-    """Return the subjects and objects of ``textacy.extract.subject_verb_object_triples``."""
+    """Return the subjects and objects of textacy's triples, which it reads from spaCy's labels."""
     from textacy.extract import subject_verb_object_triples  # type: ignore[import-not-found]
 
     found: Arguments = defaultdict(set)
+    doc = doc.copy()
+    for token in doc:
+        token.dep_ = LABELS_OF_SPACY.get(token.dep_, token.dep_)
     for triple in subject_verb_object_triples(doc):
         # It returns whole phrases; a head is a word whose own head is outside.
         for words in (triple.subject, triple.object):

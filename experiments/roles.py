@@ -99,7 +99,7 @@ def compare(counts: Any, seed: int = SEED) -> dict[str, float]:
     low, high = np.quantile(drawn, [0.025, 0.975])
     n_far = sum(abs(each - difference) >= abs(difference) for each in drawn)
     values = {"first": scores[0], "second": scores[1], "difference": difference, "low": low, "high": high}
-    return {**{name: float(value) for name, value in values.items()}, "p": (n_far + 1) / (RESAMPLES + 1)}
+    return {**{name: float(value) for name, value in values.items()}, "p": (int(n_far) + 1) / (RESAMPLES + 1)}
 
 
 def read_report(path: Path) -> dict[str, Any]:

@@ -146,7 +146,7 @@ def _draw(doc: Doc, gold: Gold | None, nlp: Language, parser: G2GParser | None =
     predicted = {suffix: plugin.get(doc) for suffix, plugin in plugins().items()}
     annotations = {suffix: texts for suffix, texts in predicted.items() if texts is not None}
     if len(graphs) == 1 and not has_arcs(graphs[0]) and doc.text.strip():
-        if not annotations and not (gold and gold[1]):
+        if not annotations and not (gold and gold[1]) and role_graph([*doc]) is None:
             raise ValueError(Errors.E907.format(names=nlp.pipe_names))
         graphs = []
     passes = (doc.has_extension(ITERATIONS) and doc._.get(ITERATIONS)) or []
@@ -171,8 +171,8 @@ def _draw(doc: Doc, gold: Gold | None, nlp: Language, parser: G2GParser | None =
             named = sentence_graphs(doc, graphs, words=places, n_passes=n_passes)
             more = _figures({suffix: texts[number] for suffix, texts in annotations.items()}, {})
             own = [doc[place] for place in places]
-            further = {"enhanced": enhanced_graph(own), "roles": role_graph(own)}
-            yield Drawing(words, named, text=span.text.strip(), more=more, **further)
+            drawing = Drawing(words, named, text=span.text.strip(), more=more)
+            yield replace(drawing, enhanced=enhanced_graph(own), roles=role_graph(own))
 
 
 def _figures(predicted: Mapping[str, str], gold: Mapping[str, str]) -> list[str]:

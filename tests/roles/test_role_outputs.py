@@ -7,6 +7,7 @@ import spacy
 
 from spacy_g2g.analysis.doc_drawings import role_graph
 from spacy_g2g.analysis.drawing import Drawing, draw_page
+from spacy_g2g.analysis.render import _draw
 from spacy_g2g.conversion.writing import to_jsonl
 from spacy_g2g.corpus_job.documents import Document
 from spacy_g2g.corpus_job.reading import read_docs
@@ -61,3 +62,11 @@ def test_an_argument_in_another_sentence_is_not_drawn():
     graph = role_graph([*doc[:3]])
     assert graph is not None
     assert [arc for arc in graph.links if arc[1] != -1] == [(1, 2, "ARG0"), (2, ROOT, "come.01")]
+
+
+def test_roles_without_a_tree_are_drawn_alone():
+    nlp = spacy.blank("en")
+    doc = nlp("They came")
+    set_roles(doc, [Predicate(1, "come.01", (Argument("ARG1", 0, 0, 1),))])
+    (drawing,) = _draw(doc, None, nlp)
+    assert (drawing.graphs, drawing.roles) == ({}, role_graph([*doc]))
