@@ -1,4 +1,5 @@
 # `make demo`: from our English treebank to an installed pipeline that parses. `make test`: every check.
+# `make bench`: what must not get worse, measured on the demo's pipeline and compared with `experiments/bench.json`.
 # `make check`: format, lint, types and the tests that are not marked as slow. `make docs`: the pages as a site.
 # `make long`: the random tests with new inputs, and further cases of others, for hours. `make dist`: sdist and
 # wheel, checked. The other targets are for the workflows of `.github/`.
@@ -26,11 +27,17 @@ override DIST := $(or $(value DIST),dist)
 export TAG VARS DIST
 TAGGED = "$${TAG:-$$GITHUB_REF_NAME}"
 
-.PHONY: check demo dist docs lint long notes pipeline quick release release-pipelines setup test
+.PHONY: bench check demo dist docs lint long notes pipeline quick release release-pipelines setup test
 .DELETE_ON_ERROR:
 
 demo: $(READY)
 	$(RUN) spacy project run demo
+
+# Trains the demo's pipeline if there is none, as in a fresh clone.
+bench: $(STAMP)
+	test -d training/open/model-best || { $(RUN) spacy project run demo-convert && $(RUN) spacy project run demo-train; }
+	$(RUN) experiments.bench training/open/model-best --json output/bench.json --page output/bench.md \
+		--against experiments/bench.json
 
 check: lint quick
 

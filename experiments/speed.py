@@ -80,8 +80,13 @@ def now() -> float:
     return time.process_time()
 
 
-def time_all(pipelines: Mapping[str, Language], documents: Any, runs: int) -> Times:
-    """Return the least seconds of each pipeline, row and precision."""
+def time_all(
+    pipelines: Mapping[str, Language],
+    documents: Any,
+    runs: int,
+    precisions: Sequence[Precision] = PRECISIONS,
+) -> Times:
+    """Return the least seconds of each pipeline, row and precision; documents are lists of sentences."""
     best: Times = {}
 
     def clock(key: tuple[str, str, str], run: Callable[[], Any]) -> None:
@@ -92,7 +97,7 @@ def time_all(pipelines: Mapping[str, Language], documents: Any, runs: int) -> Ti
 
     texts = {name: make_texts(documents, nlp) for name, nlp in pipelines.items()}
     for _ in range(runs + 1):  # the first run warms up
-        for precision in PRECISIONS:
+        for precision in precisions:
             for name, nlp in pipelines.items():
                 models = [pipe.model for _, pipe in nlp.pipeline if isinstance(pipe, TrainablePipe)]
                 shims = [*chain.from_iterable(map(find_shims, models))]

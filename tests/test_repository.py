@@ -31,6 +31,7 @@ FORMS = {
 }
 #: What a target of the Makefile is run by. `.ci/run` runs some; this test runs others.
 RUN_BY = {
+    "bench": "tests/experiments/test_bench.py",
     "check": "make test runs the same, and slow tests",
     "demo": ".ci/run",
     "dist": ".ci/run",
