@@ -34,7 +34,7 @@ from spacy_g2g.terminal.common import user_errors
 from .treebank import FILES, local_path, staging_folder
 from .treebank_files import SPLITS, write_source
 from .treebank_settings import AMR, UNSET, choose_language, read_source
-from .up_to_date import is_up_to_date, one_at_a_time, record_sources, sources_of
+from .up_to_date import is_up_to_date, one_at_a_time, out_of_the_way, record_sources, sources_of
 
 #: Seconds without an answer before a download fails.
 TIMEOUT = 60
@@ -117,9 +117,8 @@ def fetch(name: str, folder: Path, parts: Mapping[str, Part], data_license: str)
             staged, kind=AMR, treebank=name, tag="", origin=origin, commit="", code=LANG,
             license=data_license, parts=records,
         )  # fmt: skip
-        if folder.exists():
-            folder.rename(temporary / "old")
-        staged.rename(folder)
+        with out_of_the_way(folder):
+            staged.rename(folder)
     record_sources(folder, inputs)
 
 

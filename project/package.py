@@ -24,12 +24,21 @@ from pathlib import Path
 from spacy.cli.package import package
 
 from spacy_g2g.formats.conllu import read_conllu
+from spacy_g2g.terminal.common import user_errors
 
 from .model_card import COMPARED, WORDNET, complete_meta, model_card
 from .summary import summary
 from .timing import SPEED_FILE
 from .treebank_settings import joined_treebanks, read_source
-from .up_to_date import is_up_to_date, one_at_a_time, read_facts, read_json, record_sources, sources_of
+from .up_to_date import (
+    is_up_to_date,
+    one_at_a_time,
+    out_of_the_way,
+    read_facts,
+    read_json,
+    record_sources,
+    sources_of,
+)
 
 #: Names with the language code, and versions, of packages. Folders and Python modules are named after them.
 NAME, VERSION = re.compile(r"[a-z]{2,3}(_[A-Za-z0-9]+)+"), re.compile(r"[0-9][A-Za-z0-9.+-]*")
@@ -160,8 +169,8 @@ def make_package(args: argparse.Namespace) -> Path:
             package(unfinished / "pipeline", unfinished, create_sdist=False, create_wheel=True, silent=False)
         if not list((unfinished / output.name / "dist").glob("*.whl")):
             raise SystemExit(f"No wheel was built for {output}: expected one, see above.")
-        shutil.rmtree(output, ignore_errors=True)
-        (unfinished / output.name).rename(output)
+        with out_of_the_way(output):
+            (unfinished / output.name).rename(output)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     record_sources(output, made)
@@ -179,7 +188,7 @@ def main() -> None:
     installs = "do not tell what to do next, since the wheel is installed next"
     cli.add_argument("--installs", action="store_true", help=installs)
     args = cli.parse_args()
-    with one_at_a_time(args.output):
+    with user_errors(), one_at_a_time(args.output):
         made = make_package(args)
     if not args.installs:
         print("\n".join(summary(made)))

@@ -26,7 +26,7 @@ from spacy_g2g.terminal.common import user_errors
 from .treebank import commit_of, git, local_path, staging_folder
 from .treebank_files import SPLITS, find_license, write_source
 from .treebank_settings import read_source
-from .up_to_date import is_up_to_date, one_at_a_time, record_sources, sources_of
+from .up_to_date import is_up_to_date, one_at_a_time, out_of_the_way, record_sources, sources_of
 
 #: Folder of the skeletons in the repository, their suffix, and what follows the name of a document there.
 FOLDER, SUFFIX = "data/google/ewt", ".gold_skel"
@@ -187,9 +187,8 @@ def make_sets(treebank: Path, *, output: Path, propbank: str) -> None:
         of_roles = {"treebank": NAME, "license": terms, "origin": propbank, "commit": commit}
         both = " and ".join(dict.fromkeys([own.get("license", "unknown"), terms]))
         write_source(staged, **{**own, "license": both, "annotations": [own, of_roles]})
-        if output.exists():
-            output.rename(temporary / "old")
-        staged.rename(output)
+        with out_of_the_way(output):
+            staged.rename(output)
     record_sources(output, inputs)
 
 

@@ -34,7 +34,7 @@ import spacy_g2g
 from spacy_g2g.data.corpus import corpus_files, read_gold_docs
 from spacy_g2g.parser.fitting import fit
 from spacy_g2g.pipeline.saved_pipe import SavedPipe
-from spacy_g2g.terminal.common import write_json
+from spacy_g2g.terminal.common import user_errors, write_json
 
 from .training_config import (
     BEST,
@@ -51,7 +51,16 @@ from .training_config import (
     used_encoder,
 )
 from .treebank_settings import UNSET, blank, choose_encoder, choose_language, encoder_name, read_source
-from .up_to_date import FACTS, is_up_to_date, one_at_a_time, read_json, record_sources, sources_of, today
+from .up_to_date import (
+    FACTS,
+    is_up_to_date,
+    one_at_a_time,
+    out_of_the_way,
+    read_json,
+    record_sources,
+    sources_of,
+    today,
+)
 
 CONFIG, TRAINING = "train.cfg", "training.json"
 #: What an unfinished training began with, and the folder of its state.
@@ -84,8 +93,8 @@ def train_into(folder: Path, config: Config, gpu: int) -> None:
         write_json(unfinished / TRAINING, {"minutes": minutes + (time.perf_counter() - start) / 60})
     shutil.rmtree(unfinished / STATE, ignore_errors=True)
     (unfinished / BEGUN).unlink()
-    shutil.rmtree(folder, ignore_errors=True)
-    unfinished.rename(folder)
+    with out_of_the_way(folder):
+        unfinished.rename(folder)
 
 
 def _files(paths: Mapping[str, Any]) -> dict[str, Path]:
@@ -197,7 +206,7 @@ def add_training_arguments(cli: argparse.ArgumentParser) -> None:
 
 def main() -> None:
     args = read_arguments()
-    with one_at_a_time(args.output):
+    with user_errors(), one_at_a_time(args.output):
         train(args)
 
 

@@ -44,7 +44,7 @@ from .treebank_files import (
     write_source,
 )
 from .treebank_settings import UNSET, papers_treebanks, read_source
-from .up_to_date import one_at_a_time
+from .up_to_date import one_at_a_time, out_of_the_way
 
 #: The origin that source.json has for files given by path.
 FILES = "files"
@@ -164,10 +164,9 @@ def import_files(
             license=data_license,
             parts=parts,
         )
-        if folder.exists():
-            folder.rename(temporary / "old")
-        write_checksums(staged, checksums=checksums)
-        staged.rename(folder)
+        with out_of_the_way(folder):
+            write_checksums(staged, checksums=checksums)
+            staged.rename(folder)
 
 
 @contextmanager

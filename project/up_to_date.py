@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
@@ -60,6 +61,22 @@ def _lock(handle: int, output: Path) -> None:
         except BlockingIOError:
             msg.info(f"Another process is making {output}: waiting for it")
             fcntl.flock(handle, fcntl.LOCK_EX)
+
+
+@contextmanager
+def out_of_the_way(folder: Path) -> Iterator[None]:
+    """Move a folder aside while another takes its name. After an error, it is there again."""
+    old = folder.with_name(f".{folder.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if folder.exists():
+        folder.rename(old)
+    try:
+        yield
+    except BaseException:
+        if old.exists() and not folder.exists():
+            old.rename(folder)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def sources_of(inputs: Mapping[str, Path], **settings: Any) -> dict[str, Any]:

@@ -131,12 +131,17 @@ class Journal:
             return None
         path = folder / f"{shard}.{time.time_ns()}-{uuid.uuid4().hex}{SUFFIX}"
         journal = cls(path, read_attempts("\n".join(text for text, _ in states)))
-        journal._write({"begin": True}, seconds)
-        # Another process may have looked before this attempt was visible. If both see each other now, both
-        # give way.
-        if any(_look(path)[1] for path in _journals(folder, shard) if path != journal.path):
-            os.close(journal.handle)
-            _remove(journal.path)
+        is_first = False
+        try:
+            journal._write({"begin": True}, seconds)
+            # Another process may have looked before this attempt was visible. If both see each other now,
+            # both give way.
+            is_first = not any(_look(path)[1] for path in _journals(folder, shard) if path != journal.path)
+        finally:
+            if not is_first:
+                os.close(journal.handle)
+                _remove(journal.path)
+        if not is_first:
             time.sleep(random.random())
             return None
         for path in before:
@@ -149,8 +154,10 @@ class Journal:
 
     def end(self) -> None:
         """Close an attempt whose process goes on."""
-        self._write({"end": True}, -2 * SLACK)
-        os.close(self.handle)
+        try:
+            self._write({"end": True}, -2 * SLACK)
+        finally:
+            os.close(self.handle)
         if _local(self.path) != self.path:
             _local(self.path).unlink(missing_ok=True)
 

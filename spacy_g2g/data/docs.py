@@ -283,7 +283,7 @@ def _one_line(text: str) -> str:
 def _deprel_cell(word: Token, head: int | None) -> str:
     """Return the label of a word: "root" if it has taken the place of white space as the root."""
     is_root = head == 0 and (word.dep_ in ("", "ROOT") or word.head.i != word.i)
-    return "root" if is_root else word.dep_ or "_"
+    return "root" if is_root else _one_line(word.dep_) or "_"
 
 
 #: Cell of a word, and of the ID of its head, by the name of the column and in the order of the columns.
@@ -323,7 +323,7 @@ def _sentence_from_tokens(
             form, misc = _one_line(word.text), _spaces_misc(word, word)
             text += form if NO_SPACE in misc else form + " "
         rows.append(join_row([str(ids[word.i]), form, *cells, deps_cell(arcs), misc]))
-    comments = [f"# sent_id = {sent_id}\n", f"# text = {text.rstrip()}\n"]
+    comments = [f"# sent_id = {_one_line(sent_id)}\n", f"# text = {text.rstrip()}\n"]
     sentence = make_sentence([*comments, *rows, EMPTY_ROW], source=f"Doc sentence {sent_id}")
     return _with_roles(sentence, words)
 

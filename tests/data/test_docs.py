@@ -36,6 +36,18 @@ def test_docs_carry_the_columns(vocab):
     assert (token.head.norm_, token.dep_) == ("Vamos", "obl:arg")
 
 
+@pytest.mark.parametrize("field", ["words", "lemmas", "tags", "deps"])
+def test_line_breaks_in_what_a_doc_holds_do_not_break_rows(vocab, field):
+    given = {"words": ["a", "b"], "lemmas": ["c", "d"], "tags": ["e", "f"], "deps": ["ROOT", "g"]}
+    given[field] = [given[field][0], "x\r\n1\ty"]
+    doc = Doc(vocab, heads=[0, 0], **given)
+    text = to_text([doc], doc_id="1\n2\t_")
+    first, second = text.splitlines()[2:4]
+    assert [line.count("\t") for line in text.splitlines()] == [0, 0, 9, 9, 0]
+    assert (first.split("\t")[0], second.split("\t")[0]) == ("1", "2")
+    assert "x 1 y" in second
+
+
 def test_underscore_is_missing_annotation_but_for_a_word_that_is_one(vocab):
     token = list(sentences_to_docs(read(), vocab))[2][1]
     assert (token.text, token.lemma_, token.tag_) == ("_", "_", "")

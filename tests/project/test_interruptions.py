@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +21,7 @@ from project.up_to_date import one_at_a_time
 from spacy_g2g.conversion.convert import convert as make_corpus
 from spacy_g2g.files import sha256_of, write_text
 
+from ..faults import fault
 from ..formats.samples import SAMPLE
 from ..util import forks
 from .workflows import pretend_to_package
@@ -204,6 +206,61 @@ def test_a_step_that_was_killed_anywhere_goes_on_with_the_same_command(step, bas
         assert contents(folder) == expected
     assert len(codes) > 3
     assert set(codes) == {-signal.SIGKILL, 0}
+
+
+def change_inputs(base: Path) -> None:
+    """Give all steps but ``download`` other inputs, so that they make their outputs anew."""
+    folder = base / "base"
+    for path in (*folder.glob("UD_Mine/*.conllu"), *folder.glob("renamed/*.conllu")):
+        path.write_text(SAMPLE.replace("Duerme", "Come"), encoding="utf8")
+    (folder / "amrs.txt").write_text(AMRS.replace("ran", "runs") + "\n", encoding="utf8")
+    (folder / "model/meta.json").write_text('{"lang": "xx", "pipeline": [], "author": "me"}', "utf8")
+    for split in ("train", "dev"):
+        make_corpus([folder / f"UD_Mine/x-ud-{split}.conllu"], folder / f"{split}.spacy", silent=True)
+
+
+def fail_at(n: int, step: Callable[[Path], None], folder: Path) -> None:
+    """Run a step whose nth operation on files fails, and end this process.
+
+    The exit code is 5 if there are fewer operations, 3 after a clear error, and 0 if the step went on.
+    """
+    with fault(folder, n) as faults:
+        try:
+            step(folder)
+            code = 0
+        except (OSError, SystemExit):
+            code = 3
+    os._exit(code if faults.failed else 5)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [import_files, convert, train_parser, make_package, pytest.param(fetch_amrs, marks=pytest.mark.thorough)],
+)
+@forks
+def test_a_step_whose_nth_operation_fails_leaves_the_old_output_or_the_new_one(step, base: Path):
+    run(step, base / "old").join()
+    template = shutil.copytree(base / "old", base / "template")
+    change_inputs(base)
+    run(step, base / "old").join()
+    old, new = contents(template), contents(base / "old")
+    assert old.keys() == new.keys()
+    assert old != new
+    codes = []
+    while not codes or codes[-1] != 5:
+        shutil.rmtree(base / "old")
+        shutil.copytree(template, base / "old")
+        process = run(partial(fail_at, len(codes) + 1, step), base / "old")
+        process.join()
+        codes.append(process.exitcode)
+        found = contents(base / "old")
+        told = f"{step.__name__}, {len(codes)}: {[name for name in old if name not in found]}"
+        assert all(content in (old[name], new[name]) for name, content in found.items()), told
+        assert old.keys() - found.keys() <= {"model/facts.json"}, told  # It is written after the training.
+        run(step, base / "old").join()
+        assert contents(base / "old") == new, told
+    assert set(codes) <= {0, 3, 5}
+    assert codes.count(3) > 3
 
 
 @pytest.mark.parametrize("step", [download, import_files])
