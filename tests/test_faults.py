@@ -26,8 +26,8 @@ COMMANDS: dict[str, list[str]] = {
 }
 #: Words of arguments that are no paths.
 PLAIN = {"--engine", "none", "--silent"}
-#: Functions that catch errors, and commands that call them.
-CATCHING = ("user_errors", "parse_corpus")
+#: Function that catches errors.
+CATCHING = "user_errors"
 #: What a command tells of a failure: of the disk, and of memory.
 REASONS = ("No space left", "Input/output error", "File too large", "E916")
 
@@ -112,11 +112,12 @@ def test_a_command_whose_writes_fail_leaves_the_old_output(name, place):
         assert result.exit_code == 1, size
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "parse-corpus"])
 def test_a_command_that_runs_out_of_memory_leaves_the_old_output(name, place):
     trial = Trial(place, COMMANDS[name])
     with no_memory_at(0) as calls:
         assert trial.run().exit_code == 0
-    # The first call of each function of this library, but of those that catch errors.
+    # In `parse-corpus`, a document that finds no memory is an error of the document.
+    # The first call of each function of this library, but of the one that catches errors.
     for n in sorted(n for function, n in calls.first.items() if not function.endswith(CATCHING)):
         trial.check(lambda n=n: no_memory_at(n))
