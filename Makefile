@@ -33,7 +33,7 @@ TAGGED = "$${TAG:-$$GITHUB_REF_NAME}"
 # What the quick tests are run with, in an environment of their own.
 QUICK := -m pytest --numprocesses auto --dist worksteal -m "not slow" --hypothesis-profile quick
 # Tests of the quick ones that read the source itself.
-READ_SOURCE := test_chance.py test_import_direction.py test_package.py test_style.py
+READ_SOURCE := test_import_direction.py test_style.py
 # An environment beside the other one, and its Python.
 OWN = $(VENV)-$@
 OWN_PYTHON = $(OWN)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/python
