@@ -4,7 +4,7 @@
 # `make long`: the random tests with new inputs, and further cases of others, for hours. `make dist`: sdist and
 # wheel, checked. `make lowest`, `make newest`, `make installed`: the quick tests with the lowest versions that
 # pyproject.toml allows, with the newest, and with the sdist installed and the source gone. `make coverage`:
-# branches that no test reaches. `make mutants`: changes of the code that no test sees.
+# branches that no test reaches.
 # The other targets are for the workflows of `.github/`.
 # Each sets up a virtual environment first: `make demo PYTHON=python3.12 VENV=somewhere`.
 
@@ -38,7 +38,7 @@ READ_SOURCE := test_import_direction.py test_style.py
 OWN = $(VENV)-$@
 OWN_PYTHON = $(OWN)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/python
 
-.PHONY: bench check coverage demo dist docs installed lint long lowest mutants newest notes pipeline quick release
+.PHONY: bench check coverage demo dist docs installed lint long lowest newest notes pipeline quick release
 .PHONY: release-pipelines setup test
 .DELETE_ON_ERROR:
 
@@ -87,12 +87,6 @@ coverage: $(STAMP)
 	$(RUN) pip install --quiet --constraint constraints.txt coverage
 	$(RUN) coverage run -m pytest -m "not slow" --hypothesis-profile quick
 	$(RUN) coverage report
-
-# Hours: each mutant of the folders in pyproject.toml is tested.
-mutants: $(STAMP)
-	$(RUN) pip install --quiet --constraint constraints.txt mutmut
-	$(RUN) mutmut run
-	$(RUN) mutmut results
 
 # A test may take as long as it likes.
 long: export PYTHONHASHSEED := random
