@@ -39,7 +39,9 @@ MODELS = ROOT / "docs" / "models.md"
 #: Pages of results: their commands are checked, not run.
 RECORDS = [MODELS, *sorted((ROOT / "docs" / "results").glob("*.md"))]
 GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted({*(ROOT / "docs").glob("*.md")} - {MODELS})]
-GUIDES += sorted(page for part in ("tutorials", "tasks", "api") for page in (ROOT / "docs" / part).glob("*.md"))
+GUIDES += sorted(
+    page for part in ("tutorials", "tasks", "api") for page in (ROOT / "docs" / part).glob("*.md")
+)
 PAGES = [*GUIDES, *RECORDS]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINKED = ["configs", "project", "experiments", "project.yml", "pyproject.toml"]
