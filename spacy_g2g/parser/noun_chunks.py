@@ -3,8 +3,6 @@
 spaCy's own rules for some languages expect other labels, and miss objects and obliques in such trees.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from typing import Any
 
