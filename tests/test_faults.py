@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from .chains import attach_to_previous, g2g, save_pipeline
+from .chains import g2g
 from .faults import REMOVALS, contents, fault, no_file_beyond, no_memory_at
 from .formats.samples import SAMPLE
 
@@ -33,12 +33,12 @@ REASONS = ("No space left", "Input/output error", "File too large", "E916")
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def place(tmp_path: Path, pipeline: str) -> Path:
     """A folder with a pipeline, inputs, and outputs of an earlier time."""
     folder = tmp_path / "place"
     (folder / "in").mkdir(parents=True)
     (folder / "out").mkdir()
-    save_pipeline(folder / "pipeline", "test_attach_to_previous", lambda nlp, name: attach_to_previous)
+    shutil.copytree(pipeline, folder / "pipeline")
     lines = (json.dumps({"id": str(i), "text": text}) + "\n" for i, text in enumerate(TEXTS))
     for name, text in {"jsonl": "".join(lines), "conllu": SAMPLE, "txt": "\n".join(TEXTS)}.items():
         (folder / f"in/a.{name}").write_text(text, encoding="utf8")
