@@ -1,5 +1,6 @@
 """Whatever the package registers can be looked up, and costs those who do not use it nothing."""
 
+import inspect
 import os
 import re
 import subprocess
@@ -148,3 +149,14 @@ def test_our_parser_can_be_added_where_transformers_is_broken(tmp_path: Path):
     """,
         tmp_path,
     )
+
+
+def test_blocks_of_a_config_have_types_that_an_old_confection_can_read():
+    """With pydantic 1, it can't look up a type of ours by its name."""
+    points = {f"{point.group}:{point.name}": point for point in distribution("spacy-g2g").entry_points}
+    for name in ("loggers:spacy_g2g.ResumableLogger.v1", "batchers:spacy_g2g.augmented_batches.v1"):
+        parameters = inspect.signature(points[f"spacy_{name}"].load()).parameters
+        assert parameters
+        assert not [given for given in parameters.values() if isinstance(given.annotation, str)]
+    factor = inspect.signature(points["spacy_architectures:spacy_g2g.RateFactor.v1"].load())
+    assert not isinstance(factor.parameters["model"].annotation, str)

@@ -1,7 +1,5 @@
 """A separate learning rate for a model of spaCy, such as a tagger on a transformer."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

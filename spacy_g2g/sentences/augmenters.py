@@ -1,7 +1,5 @@
 """An augmenter that makes treebanks look like people's text, and a batcher that applies it in each epoch."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A training that goes on after a stop, from its last evaluation, with the losses that it would have had."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
