@@ -60,8 +60,6 @@ HABITS = {
     r"(?:has|have|had) [\d.]+ (?:LAS|UAS|UPOS)": "reaches",
     r"LAS from text": "LAS on raw text",
 }
-#: Pages that still have some of them.
-UNREAD = {"README.md", "installation.md", "papers.md"}
 #: Sentences of each sample file.
 N_SENTENCES = 12
 SMALL = {
@@ -344,9 +342,7 @@ def test_links_variables_and_languages_of_a_page_exist_and_no_figure_is_missing(
     assert not re.search(r"^[A-Z]{4,}$", text, re.MULTILINE)
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in GUIDES if page.name not in UNREAD], ids=lambda page: page.name
-)
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_a_guide_has_no_habits_that_one_reads_twice(page: Path):
     text = BLOCK.sub("", page.read_text(encoding="utf8"))
     found = {
