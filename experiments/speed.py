@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -37,8 +38,8 @@ from spacy_g2g.models.types import Sentence
 
 PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16")
 BARE, GIVEN, FOUND = "bare encoder", "sentences given", "sentences found"
-#: Least seconds by pipeline, row and precision.
-Times = dict[tuple[str, str, str], float]
+#: Seconds of each run, by pipeline, row and precision.
+Times = dict[tuple[str, str, str], list[float]]
 
 
 def encode(shim: Any, sentences: Sequence[Sentence]) -> None:
@@ -86,17 +87,16 @@ def time_all(
     runs: int,
     precisions: Sequence[Precision] = PRECISIONS,
 ) -> Times:
-    """Return the least seconds of each pipeline, row and precision; documents are lists of sentences."""
-    best: Times = {}
+    """Return the seconds of each run, after one that warms up; documents are lists of sentences."""
+    times: Times = defaultdict(list)
 
     def clock(key: tuple[str, str, str], run: Callable[[], Any]) -> None:
         start = now()
         run()
-        seconds = now() - start
-        best[key] = min(seconds, best.get(key, seconds))
+        times[key].append(now() - start)
 
     texts = {name: make_texts(documents, nlp) for name, nlp in pipelines.items()}
-    for _ in range(runs + 1):  # the first run warms up
+    for _ in range(runs + 1):
         for precision in precisions:
             for name, nlp in pipelines.items():
                 models = [pipe.model for _, pipe in nlp.pipeline if isinstance(pipe, TrainablePipe)]
@@ -110,11 +110,11 @@ def time_all(
                     copies = [doc.copy() for doc in texts[name][row]]
                     disabled = [pipe for pipe in disable if pipe in nlp.pipe_names]
                     clock((name, row, precision), partial(parse, nlp, copies, disabled))
-    return best
+    return {key: seconds[1:] for key, seconds in times.items()}
 
 
-def markdown(best: Times, n_words: int) -> str:
-    """Return a table of words a second and shares of the speed of the bare encoder."""
+def markdown(best: Mapping[tuple[str, str, str], float], n_words: int) -> str:
+    """Return a table of words a second and shares of the speed of the bare encoder, from least seconds."""
     table: list[tuple[str, ...]] = [("pipeline", "", *PRECISIONS)]
     for name, row in dict.fromkeys((name, row) for name, row, _ in best):
         seconds = [best[name, row, precision] for precision in PRECISIONS]
@@ -140,7 +140,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     # Documents that are spread evenly over the treebank.
     chosen = documents[:: max(1, sum(map(len, documents)) // args.sentences)]
     n_words = sum(len(sentence.words) for sentence in chain.from_iterable(chosen))
-    best = time_all({str(path): spacy.load(path) for path in args.pipelines}, chosen, args.runs)
+    times = time_all({str(path): spacy.load(path) for path in args.pipelines}, chosen, args.runs)
+    best = {key: min(seconds) for key, seconds in times.items()}
     print(f"{sum(map(len, chosen))} sentences in {len(chosen)} documents, {n_words} words")
     print(markdown(best, n_words))
     if args.json is not None:

@@ -38,7 +38,8 @@ class Peer:
     adapter: Script that runs it.
     settings: Settings by name. "own" are those that the peer recommends for fine-tuning. "shared" are our
         batches and rates: 800 words an update, 2e-4 for the encoder, and ten times as much for the rest if a
-        peer has two rates. "fast" is the same with 4e-4 for the encoder, "small" with 400 words an update.
+        peer has two rates. "fast" is the same with 4e-4 for the encoder, "small" with 400 words an update,
+        and "slow" with 400 words an update and 5e-5 for the encoder.
         Warm-up and decay depend on the number of updates.
     config: Config for `spacy train`; None for other peers.
     """
@@ -63,7 +64,12 @@ PEERS = {
     "spacy": Peer(
         "spaCy, parser",
         "spacy_adapter.py",
-        {"own": OWN_SPACY, "shared": SHARED_SPACY, "small": {**SHARED_SPACY, SIZE: 400}},
+        {
+            "own": OWN_SPACY,
+            "shared": SHARED_SPACY,
+            "small": {**SHARED_SPACY, SIZE: 400},
+            "slow": {**SHARED_SPACY, **OWN_SPACY, SIZE: 400},
+        },
         PEERS_FOLDER / "spacy_parser.cfg",
     ),
     "experimental": Peer(
