@@ -164,18 +164,18 @@ def largest_rate(training: Mapping[str, Any], whose: str) -> float:
     whose: Owner of the training, for the error.
     Raises ValueError if the rate is unknown or not above 0.
     """
-    rates: list[float] = []
+    largest = -math.inf
     name = f"The largest learning rate of {whose}"
     try:
         optimizer = registry.resolve({"optimizer": training["optimizer"]})["optimizer"]
         for step in range(MAX_RATES):
-            if step >= (training["max_steps"] or MAX_RATES) and any(rates):
+            if step >= (training["max_steps"] or MAX_RATES) and largest != 0.0:
                 break  # If the training ended before the rate rose from 0, go on to the first rate above 0.
-            rates.append(float(optimizer.learn_rate))
+            largest = max(float(optimizer.learn_rate), largest)
             optimizer.step_schedules()
     except Exception as error:  # A user's schedule or optimizer may raise any error.
         raise ValueError(Errors.E755.format(name=name, value=f"unknown ({error})")) from error
-    return _check_rate(name, max(rates, default=0.0))
+    return _check_rate(name, largest)
 
 
 def _check_rate(name: str, value: float) -> float:
