@@ -300,8 +300,8 @@ def test_a_transition_based_parser_has_one_tree_without_probabilities():
 
 
 @pytest.fixture
-def slow_app():
-    """A service that takes 0.2 seconds for a Doc, and breaks at the word "break"."""
+def slow_app(request: pytest.FixtureRequest):
+    """A service that takes 0.2 seconds for a Doc, and may take 0.5. It breaks at the word "break"."""
     nlp = make_pipeline()
 
     @Language.component("test_serve_slow")
@@ -312,7 +312,7 @@ def slow_app():
         return doc
 
     nlp.add_pipe("test_serve_slow", first=True)
-    app = make_service(nlp, timeout=0.5)
+    app = make_service(nlp, timeout=getattr(request, "param", 0.5))
     yield app
     app.state.worker.close()
 
@@ -329,6 +329,7 @@ def test_a_request_ends_in_time_and_the_next_is_answered(slow_app, monkeypatch: 
     assert codes.count(429) == 3
 
 
+@pytest.mark.parametrize("slow_app", [60.0], indirect=True, ids=["60 s"])
 def test_an_unexpected_error_shows_nothing_of_the_code(slow_app):
     (reply,) = post(slow_app, "/parse", {"text": "break"})
     assert reply.status_code == 500
