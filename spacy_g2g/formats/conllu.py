@@ -56,7 +56,8 @@ class ConlluSentence:
     @property
     def comments(self) -> list[str]:
         """Comment lines without line ends."""
-        return [row.rstrip("\r\n") for row in self.rows if row.startswith("#")]
+        rows = [row.lstrip("\ufeff").rstrip("\r\n") for row in self.rows]
+        return [row for row in rows if row.startswith("#")]
 
     def comment(self, name: str) -> str | None:
         """Return the value of the comment ``# name = value``; "" if it is empty, None without the comment."""
@@ -139,9 +140,9 @@ class ConlluSentence:
 
         comments: Values by their names, each without line ends.
         """
-        end = line_end(self.rows[0])
+        end = line_end(self.rows[0]) or EMPTY_ROW
         added = [f"# {name} = {value}{end}" for name, value in comments.items()]
-        n = len(self.comments)
+        n = next(i for i, row in enumerate(self.rows) if row.lstrip("\ufeff\r\n")[:1] not in ("#", ""))
         rows = (*self.rows[:n], *added, *self.rows[n:])
         return dataclasses.replace(
             self, rows=rows, word_rows=tuple(place + len(added) for place in self.word_rows)

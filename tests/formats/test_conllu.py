@@ -1,12 +1,17 @@
 import io
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from spacy_g2g.formats.conllu import read_conllu, write_conllu
+from spacy_g2g.formats.conllu import ConlluSentence, read_conllu, text_lines, write_conllu
 from spacy_g2g.formats.graph import Graph
 from spacy_g2g.formats.paragraphs import read_paragraphs
 from spacy_g2g.formats.rows import split_row
 
+from ..trees.test_tree import trees
 from .samples import SAMPLE, read, row, shared_treebank, with_tree
 
 
@@ -20,6 +25,8 @@ def test_words_have_the_columns_of_their_rows(sentence):
     assert (word.form, word.lemma, word.upos, word.xpos) == ("mar", "mar", "NOUN", "N")
     assert (word.feats, word.head, word.deprel) == ("Gender=Masc", 1, "obl:arg")
     assert (word.deps, word.misc) == ("1:obl", "SpaceAfter=No|Gloss=sea")
+    assert sentence.column("deps")[4] == word.deps
+    assert [sentence.location(), sentence.location(4)] == ["<text>, line 5", "<text>, line 10"]
 
 
 def test_surface_tokens_replace_the_words_of_a_multiword_token(sentence):
@@ -83,8 +90,10 @@ def test_another_tree_leaves_no_deps_of_the_old_one():
     assert str(sentence.with_tree(head=heads, deprel=labels, lemma=["x", "y"])).count(":") == 2
     for columns in ({"deprel": ["amod", "root"]}, {"head": ["0", "1"]}, {"head": ["_", "_"]}):
         assert [word.deps for word in sentence.with_tree(**columns).words] == ["_", "_"]
-    given = sentence.with_tree(head=["0", "1"], deps=["0:root", "1:dep"])
-    assert [word.deps for word in given.words] == ["0:root", "1:dep"]
+    own = sentence.with_tree(head=["0", "1"], deps=["0:root", "1:dep"])
+    assert [word.deps for word in own.words] == ["0:root", "1:dep"]
+    part = sentence.replace(head=["_", "0"])
+    assert part.with_tree(head=["_", "0"]) == part
 
 
 def test_replace_needs_a_value_for_each_word(sentence):
@@ -97,7 +106,28 @@ def test_a_tab_in_a_value_is_an_error_and_other_values_are_those_of_the_text(sen
         sentence.replace(lemma=["a\tb", *["x"] * 8])
     changed = sentence.replace(misc=[f"Gloss={i}" for i in range(9)], head=["0", *["1"] * 8])
     assert changed == read(str(changed), trees="any")[0]
-    assert changed.with_comments({"a": "b"}) == read(str(changed.with_comments({"a": "b"})), trees="any")[0]
+
+
+@pytest.mark.parametrize("text", [*TEXTS.values(), row("1").rstrip("\n")], ids=[*TEXTS, "one row"])
+def test_comments_are_added_behind_those_that_are_there(text):
+    for old in read(text):
+        new = old.with_comments({"a": "b", "c": "d"})
+        (again,) = read(str(new))
+        assert replace(again, first_line=new.first_line) == new
+        assert new.comments == [*old.comments, "# a = b", "# c = d"]
+        assert new.words == old.words
+        assert [new.column(name) for name in ("head", "misc")] == [
+            old.column(name) for name in ("head", "misc")
+        ]
+
+
+def test_lines_of_a_text_have_no_byte_order_mark(tmp_path: Path):
+    path = tmp_path / "a.txt"
+    path.write_bytes("\ufeffa\r\n\ufeffb\n\nc".encode())
+    assert list(text_lines(path)) == ["a\r\n", "\ufeffb\n", "\n", "c"]
+    path.write_bytes(b"a\n\xff")
+    with pytest.raises(ValueError, match=r"E302.*a\.txt, line 2"):
+        list(text_lines(path))
 
 
 def test_sentences_of_files_without_last_empty_line_are_separated():
@@ -195,6 +225,18 @@ def test_paragraphs_keep_the_characters_of_the_text_comment():
     assert list(read_paragraphs(read(text))) == ["a\u00a0b c"]
 
 
+@given(st.lists(st.tuples(st.text("aX", min_size=1, max_size=2), st.booleans()), min_size=1, max_size=5))
+def test_paragraphs_have_the_forms_and_the_gaps_of_their_sentences(tokens):
+    rows = [row("1", form).replace("_\n", "_\n" if gap else "SpaceAfter=No\n") for form, gap in tokens]
+    expected = "".join(form + " " * gap for form, gap in tokens).rstrip(" ")
+    assert list(read_paragraphs(read("\n".join(rows)))) == [expected]
+    assert list(
+        read_paragraphs(
+            read("\n".join(f"# text = {form}\n" + r for r, (form, _) in zip(rows, tokens, strict=True)))
+        )
+    ) == [expected]
+
+
 @pytest.mark.parametrize(
     "name",
     ["UD_English-EWT/en_ewt-ud-dev.conllu", "dev-only/he_htb-ud-dev.conllu", "dev-only/fi_tdt-ud-dev.conllu"],
@@ -232,3 +274,59 @@ def test_a_word_between_the_parts_of_a_multiword_token_makes_no_cycle():
     text = row("1-2", "ab", "_", "_") + row("1", "a", "3") + row("2", "b", "0") + row("3", "c", "2")
     merged = read(text)[0].merge_multiword()
     assert [(word.form, word.head) for word in merged.words] == [("ab", 0), ("c", 1)]
+
+
+@st.composite
+def merged_sentences(draw: st.DrawFn) -> tuple[ConlluSentence, list[int]]:
+    """A sentence of which some heads are missing, and the number of each word's token."""
+    heads = draw(trees())
+    tokens = [1]
+    for _ in heads[1:]:
+        tokens.append(tokens[-1] + draw(st.booleans()))
+    text = "# text = x\n"
+    for number, (head, token) in enumerate(zip(heads, tokens, strict=True), start=1):
+        members = [i for i, other in enumerate(tokens, start=1) if other == token]
+        if len(members) > 1 and members[0] == number:
+            text += row(f"{number}-{members[-1]}", f"t{token}", "_", "_")
+        text += row(str(number), f"w{number}", draw(st.sampled_from([str(head), "_"])), f"d{number}")
+    return read("\n\n" + text)[0], tokens
+
+
+@given(merged_sentences())
+def test_a_merged_token_has_the_arc_of_its_highest_word(drawn: tuple[ConlluSentence, list[int]]):
+    sentence, tokens = drawn
+    merged = sentence.merge_multiword()
+    assert merged.location() == f"<text>, line {sentence.first_line + 1}"
+    assert {word.deps for word in merged.words} == {"_"}
+
+    def depth(number: int) -> int:
+        head = sentence.words[number - 1].head
+        return 1 + depth(head) if head else 0
+
+    for token, word in enumerate(merged.words, start=1):
+        members = [i for i, other in enumerate(tokens, start=1) if other == token]
+        top = sentence.words[min(members, key=depth) - 1]
+        assert word.form == (f"t{token}" if len(members) > 1 else top.form)
+        assert word.deprel == top.deprel
+        assert word.head == (tokens[top.head - 1] if top.head else top.head)
+
+
+@given(st.integers(1, 6).flatmap(lambda n: st.lists(st.integers(-1, n), min_size=n, max_size=n)), st.data())
+def test_roots_after_the_first_depend_on_it(heads: list[int], data: st.DataObject):
+    labels = data.draw(st.lists(st.sampled_from(["root", "ROOT", "a", "b", "_"]), min_size=6, max_size=6))
+    tags = data.draw(st.lists(st.sampled_from(["PUNCT", "NOUN", "_"]), min_size=6, max_size=6))
+    rows = []
+    for number, head in enumerate(heads, start=1):
+        cells = [str(number), "w", "_", tags[number - 1], "_", "_", "_" if head < 0 else str(head)]
+        rows.append("\t".join([*cells, labels[number - 1], "_", "_"]) + "\n")
+    (sentence,) = read("".join(rows), trees="any")
+    attached = sentence.attach_roots("any")
+    first = heads.index(0) if 0 in heads else -1
+    for i, (old, new) in enumerate(zip(sentence.words, attached.words, strict=True)):
+        is_later = old.head == 0 and i != first
+        needs_label = is_later and old.deprel in {"root", "ROOT", labels[first]} - {"_"}
+        label = ("punct" if old.upos == "PUNCT" else "parataxis") if needs_label else old.deprel
+        assert new == old._replace(head=first + 1 if is_later else old.head, deprel=label)
+    if not attached.graph().is_tree:
+        with pytest.raises(ValueError, match=r"E30[47]"):
+            sentence.attach_roots("full")

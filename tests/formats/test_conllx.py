@@ -5,6 +5,7 @@ from spacy.vocab import Vocab
 
 from spacy_g2g.data.docs import sentences_to_docs
 from spacy_g2g.formats.conllu import read_conllu
+from spacy_g2g.formats.conllx import describe_row
 
 #: A row as the shared task of 2006 has it, with a projective tree; one of a Penn Treebank conversion.
 TEXT = """\
@@ -103,3 +104,29 @@ def test_errors_name_the_line_of_the_file(file, old, new, message):
     file.write_text(TEXT.replace(old, new))
     with pytest.raises(ValueError, match=message):
         list(read_conllu(file))
+
+
+#: Rows of other numbers of columns than ten, with the guess at what is wrong.
+GUESSES = {
+    "a": "",
+    "a b": ". Are there spaces in place of tabs?",
+    "a\tb c": "",
+    "a\tb\t": ". Remove the tab at the end of the row.",
+    "\t".join("abcdefg"): "",
+    "\t".join("abcdefgh"): ". Eight columns are CoNLL-X: give the file the suffix .conllx.",
+    "\t".join("abcdefghij"): "",
+    "\t".join("abcdefghijk"): (
+        ". For CoNLL-U Plus (# global.columns), keep the columns ID to MISC. For CoNLL-2009, keep columns "
+        "1, 2, 3, 5, 5, 7, 9 and 11, which are CoNLL-X (.conllx)."
+    ),
+}
+
+
+@pytest.mark.parametrize("row", GUESSES)
+def test_a_row_of_another_format_is_recognized(row):
+    described = describe_row(row, where="here")
+    assert described == {"where": "here", "found": row.count("\t") + 1, "row": row, "hint": GUESSES[row]}
+
+
+def test_a_long_row_is_shown_in_part():
+    assert describe_row("x" * 1000, where="here")["row"] == "x" * 80

@@ -13,6 +13,16 @@ def test_what_is_spelled_is_read_again(text: str):
     assert unescape(spelled) == text
 
 
+def test_white_space_is_spelled_as_udpipe_spells_it():
+    assert escape(" \t\r\n|\\\u00a0\u3000") == "\\s\\t\\r\\n\\p\\\\\\u00a0\\u3000"
+    assert unescape("\\u00A0\\u00a0") == "\u00a0\u00a0"
+
+
+@pytest.mark.parametrize("cell", ["a", "\\x", "\\u00", "\\u00zz", "\\"])
+def test_what_is_no_escape_stays(cell: str):
+    assert unescape(cell) == cell
+
+
 @pytest.mark.parametrize(
     ("misc", "gap"),
     [
