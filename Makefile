@@ -4,7 +4,7 @@
 # `make long`: the random tests with new inputs, and further cases of others, for hours. `make dist`: sdist and
 # wheel, checked. `make lowest`, `make newest`, `make installed`: the quick tests with the lowest versions that
 # pyproject.toml allows, with the newest, and with the sdist installed and the source gone. `make coverage`:
-# branches that no test reaches.
+# branches that no test reaches. `make mutants`: small faults in the code that no test catches.
 # The other targets are for the workflows of `.github/`.
 # Each sets up a virtual environment first: `make demo PYTHON=python3.12 VENV=somewhere`.
 
@@ -38,8 +38,8 @@ READ_SOURCE := test_import_direction.py test_style.py
 OWN = $(VENV)-$@
 OWN_PYTHON = $(OWN)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/python
 
-.PHONY: bench check coverage demo dist docs installed lint long lowest newest notes pipeline quick release
-.PHONY: release-pipelines setup test
+.PHONY: bench check coverage demo dist docs installed lint long lowest mutants newest notes pipeline quick
+.PHONY: release release-pipelines setup test
 .DELETE_ON_ERROR:
 
 demo: $(READY)
@@ -87,6 +87,14 @@ coverage: $(STAMP)
 	$(RUN) pip install --quiet --constraint constraints.txt coverage
 	$(RUN) coverage run -m pytest -m "not slow" --hypothesis-profile quick
 	$(RUN) coverage report
+
+# `[tool.mutmut]` of pyproject.toml says which code is changed, and which tests must fail then.
+mutants: $(STAMP)
+	$(RUN) pip install --quiet --constraint constraints.txt mutmut
+	rm -rf mutants
+	$(RUN) mutmut run
+	$(RUN) mutmut results --all true > mutants/results.txt
+	$(RUN) experiments.mutants mutants/results.txt
 
 # A test may take as long as it likes.
 long: export PYTHONHASHSEED := random

@@ -40,6 +40,7 @@ RUN_BY = {
     "installed": "by night",
     "long": "test_a_random_test_has_new_inputs_by_night_alone",
     "lowest": "by night",
+    "mutants": "by night",
     "newest": "by night",
     "notes": "test_targets_of_releases_run",
     "pipeline": "test_a_pipeline_of_the_workflow_can_be_trained",
