@@ -16,7 +16,7 @@ from spacy.tokens import Doc, DocBin, Span, Token
 from spacy.vocab import Vocab
 
 from ..errors import Errors
-from ..formats.conllu import ConlluSentence, make_sentence
+from ..formats.conllu import ConlluSentence, parse_sentence
 from ..formats.misc import NO_SPACE, escape
 from ..formats.paragraphs import paragraphs
 from ..formats.rows import EMPTY_ROW, ConlluWord, join_row
@@ -324,7 +324,7 @@ def _sentence_from_tokens(
             text += form if NO_SPACE in misc else form + " "
         rows.append(join_row([str(ids[word.i]), form, *cells, deps_cell(arcs), misc]))
     comments = [f"# sent_id = {_one_line(sent_id)}\n", f"# text = {text.rstrip()}\n"]
-    sentence = make_sentence([*comments, *rows, EMPTY_ROW], source=f"Doc sentence {sent_id}")
+    sentence = parse_sentence([*comments, *rows, EMPTY_ROW], source=f"Doc sentence {sent_id}")
     return _with_roles(sentence, words)
 
 

@@ -162,7 +162,7 @@ class ConlluSentence:
             head = "_" if word.head is None else str(numbers[word.head])
             tags = (word.lemma, word.upos, word.xpos, word.feats)
             rows.append(join_row([str(number), token.form, *tags, head, word.deprel, "_", token.misc]))
-        return make_sentence([*rows, EMPTY_ROW], source=self.source, first_line=self.first_line)
+        return parse_sentence([*rows, EMPTY_ROW], source=self.source, first_line=self.first_line)
 
     def attach_roots(self, trees: TreeCheck = "partial") -> "ConlluSentence":
         """Return a copy in which every root after the first depends on the first.
@@ -268,16 +268,9 @@ def read_lines(lines: Lines, name: str, trees: TreeCheck) -> Iterator[ConlluSent
 
 
 def parse_sentence(
-    lines: Iterable[str], *, source: str = "<text>", first_line: int = 1, trees: TreeCheck = "partial"
-) -> ConlluSentence:
-    """Parse the lines of one sentence, with line ends. ``read_conllu`` describes ``trees`` and the errors."""
-    return make_sentence(lines, source=source, first_line=first_line, trees=trees)
-
-
-def make_sentence(
     rows: Iterable[str], *, source: str = "<text>", first_line: int = 1, trees: TreeCheck = "partial"
 ) -> ConlluSentence:
-    """Make a sentence of its rows, with line ends. ``read_conllu`` describes ``trees`` and the errors."""
+    """Parse the rows of one sentence, with line ends. ``read_conllu`` describes ``trees`` and the errors."""
     rows = tuple(rows)
     words, places, tokens = parse_rows(rows, source=source, first_line=first_line)
     sentence = ConlluSentence(rows, words, places, tokens, source, first_line)

@@ -10,7 +10,7 @@ import pytest
 from spacy_g2g.data.enhanced import deps_cell, read_deps
 from spacy_g2g.enhanced.rules import enhance
 from spacy_g2g.evaluation.conll18 import Score, evaluate_sentences
-from spacy_g2g.formats.conllu import make_sentence, read_conllu, write_conllu
+from spacy_g2g.formats.conllu import parse_sentence, read_conllu, write_conllu
 
 from ..formats.samples import read, row, shared_treebank
 from .perturb import change_annotation, change_segmentation
@@ -165,7 +165,7 @@ def collapsed(sentence):
     """A sentence without empty nodes: the scorer of the shared task expects them in labels."""
     cells = [deps_cell(arcs) for arcs in read_deps(sentence)]
     rows = [row for row in sentence.replace(deps=cells).rows if not re.match(r"\d+\.", row)]
-    return make_sentence(rows, trees="any")
+    return parse_sentence(rows, trees="any")
 
 
 def reference_scores(gold, system, tmp_path):

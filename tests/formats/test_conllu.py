@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_g2g.formats.conllu import ConlluSentence, read_conllu, text_lines, write_conllu
+from spacy_g2g.formats.conllu import ConlluSentence, parse_sentence, read_conllu, text_lines, write_conllu
 from spacy_g2g.formats.graph import Graph
 from spacy_g2g.formats.paragraphs import read_paragraphs
 from spacy_g2g.formats.rows import split_row
@@ -26,6 +26,7 @@ def test_words_have_the_columns_of_their_rows(sentence):
     assert (word.feats, word.head, word.deprel) == ("Gender=Masc", 1, "obl:arg")
     assert (word.deps, word.misc) == ("1:obl", "SpaceAfter=No|Gloss=sea")
     assert sentence.column("deps")[4] == word.deps
+    assert parse_sentence(sentence.rows) == sentence
     assert [sentence.location(), sentence.location(4)] == ["<text>, line 5", "<text>, line 10"]
 
 
@@ -102,7 +103,7 @@ def test_replace_needs_a_value_for_each_word(sentence):
 
 
 def test_a_tab_in_a_value_is_an_error_and_other_values_are_those_of_the_text(sentence):
-    with pytest.raises(ValueError, match=r"E301.*line 5: .* found 11"):
+    with pytest.raises(ValueError, match=r"E301.*<text>, line 5: .* found 11"):
         sentence.replace(lemma=["a\tb", *["x"] * 8])
     changed = sentence.replace(misc=[f"Gloss={i}" for i in range(9)], head=["0", *["1"] * 8])
     assert changed == read(str(changed), trees="any")[0]
