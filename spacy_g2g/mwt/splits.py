@@ -154,7 +154,7 @@ class SplitTable:
         for kind, words in enumerate(self.known.get(text, ()), start=1):
             applied = Split(text, "", words).apply(form)
             if applied:
-                yield Candidate(applied, kind, "", self.counts.get("", 0))
+                yield Candidate(applied, kind, "", 0)
         for kind in self._fitting(text):
             split = self.splits[kind - N_KNOWN_KINDS]
             applied = split.apply(form)

@@ -101,7 +101,6 @@ def _refill(doc: Doc, words: Any, spaces: Any) -> None:
     for key, name, attrs, spans in groups:
         new_spans = []
         for start_char, end_char, label, kb_id, id_ in spans:
-            start, end = starts.get(start_char), (starts if start_char == end_char else ends).get(end_char)
-            if start is not None and end is not None:
-                new_spans.append(Span(doc, start, end, label, kb_id=kb_id, span_id=id_))
+            start, end = starts[start_char], (starts if start_char == end_char else ends)[end_char]
+            new_spans.append(Span(doc, start, end, label, kb_id=kb_id, span_id=id_))
         doc.spans[key] = SpanGroup(doc, name=name, attrs=attrs, spans=new_spans)

@@ -135,6 +135,15 @@ def test_merging_other_tokens_leaves_the_marks_in_place(doc: Doc):
     assert word_forms(doc)[:4] == ["Vámonos", "a", "el", "mar"]
 
 
+def test_marks_at_the_end_follow_their_tokens_where_earlier_ones_are_merged():
+    doc = Doc(spacy.blank("xx").vocab, words=["vede", "al", "mare", "d", "u"])
+    mark_words(doc, [(3, 5)], ["de", "le"])
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[0:3])
+    assert multiword_tokens(doc) == [(1, 3)]
+    assert word_forms(doc)[1:] == ["de", "le"]
+
+
 def test_attributes_are_those_of_the_form(doc: Doc):
     strings, hashes = doc.vocab.strings, attribute_hashes(doc, ["LOWER", "SHAPE"])
     assert [strings[int(value)] for value in hashes[:5, 0]] == ["vamos", "nos", "a", "el", "mar"]

@@ -59,6 +59,12 @@ def test_features_have_values(tmp_path, features, expected):
     assert str(docs[0][2].morph) == ("" if expected == "_" else expected)
 
 
+def test_comments_are_kept(file):
+    file.write_text("# sent_id = a\n" + TEXT)
+    first, second = read_conllu(file)
+    assert (first.comments, second.comments) == (["# sent_id = a"], [])
+
+
 def test_what_is_read_is_conllu(file):
     sentences = list(read_conllu(file))
     text = "".join(map(str, sentences))

@@ -92,3 +92,19 @@ def test_parses_between_loss_and_step_keep_no_old_weights(
         assert np.allclose(
             parse.head_probs, expected.head_probs, atol=0.05 if precision == "bfloat16" else 1e-6
         )
+
+
+def test_a_network_moves_to_the_device_of_thinc(monkeypatch: pytest.MonkeyPatch):
+    model, shim = make()
+    step(model, Adam(0.01))
+    optimizer, devices = shim.adamw, list[torch.device]()
+    monkeypatch.setattr(shim.network, "to", devices.append)
+    shim.to_device("gpu", 1)
+    shim.to_device("cpu", 0)
+    assert devices == [torch.device("cuda", 1), torch.device("cpu")]
+    assert shim.adamw is not optimizer
+
+
+def test_no_sentences_have_no_vectors():
+    _, shim = make()
+    assert shim.encode([]).shape == (0, shim.known_spec.width)

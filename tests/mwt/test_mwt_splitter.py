@@ -75,6 +75,20 @@ def test_words_of_the_treebank_are_learned(nlp: Language):
     assert scores == {"mwt_f": 1.0}
 
 
+def test_losses_of_updates_are_summed():
+    nlp = spacy.blank("xx")
+    pipe: Any = nlp.add_pipe("mwt_splitter")
+    docs = [gold_doc(line, nlp) for line in TRAINING]
+    examples = [Example(unparsed_copy(doc, []), doc) for doc in docs]
+    nlp.initialize(lambda: examples)
+    first = pipe.update(examples)["mwt_splitter"]
+    assert (
+        pipe.update(examples, losses={"mwt_splitter": 100.0, "other": 1.0})["mwt_splitter"]
+        > 100 + first / 2
+        > 100
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
+from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_g2g.data.corpus import unparsed_copy
@@ -125,3 +126,24 @@ def test_what_is_excluded_is_not_compared(trained: Language, saved: Path):
     for name in ("mwt_splitter", "g2g_parser"):
         shutil.copy(saved / "g2g_encoder" / "model", saved / name / "model")
         spacy.blank("xx").add_pipe(name).from_disk(saved / name, exclude=["vocab", "model"])
+
+
+def test_an_error_handler_skips_the_docs_that_fail_alone(monkeypatch: pytest.MonkeyPatch):
+    nlp = spacy.blank("xx")
+    pipe: Any = nlp.add_pipe("mwt_splitter")
+    errors: list[list[str]] = []
+    pipe.set_error_handler(lambda name, proc, docs, error: errors.append([doc.text for doc in docs]))
+
+    def fail(docs: list[Doc]) -> Any:
+        if any(doc.text == "bad" for doc in docs):
+            raise RuntimeError
+        return [None] * len(docs)
+
+    monkeypatch.setattr(pipe, "predict", fail)
+    texts = ["a", "bad", "b", "c", "d"]
+    assert [doc.text for doc in pipe.pipe(map(nlp.make_doc, texts), batch_size=4)] == ["a", "b", "c", "d"]
+    assert errors == [["bad"]]
+    monkeypatch.setattr(pipe, "set_annotations", lambda docs, _: fail(docs))
+    monkeypatch.setattr(pipe, "predict", lambda docs: docs)
+    assert [doc.text for doc in pipe.pipe(map(nlp.make_doc, texts), batch_size=2)] == ["b", "c", "d"]
+    assert errors == [["bad"], ["a", "bad"]]
