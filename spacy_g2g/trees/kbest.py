@@ -206,11 +206,12 @@ class _TreeSearch:
         self._branch(inside, n_tops + 1)
 
     def _solve(self, scores: DoubleArray) -> None:
-        """Find the best tree for the chosen tops, and add it to the queue."""
+        """Find the best tree for the chosen tops, and add it to the queue.
+
+        scores: As for ``_branch``; each word has a score above -inf.
+        """
         heads = scores.argmax(axis=1)
         best = scores[self.words, heads]
-        if not np.isfinite(best).all():
-            return
         cycles: BoolArray = np.zeros((0, len(scores) + 1), dtype=np.bool_)
         slack = best[:, None] - scores
         if len(_preorder(heads)[0]) <= len(scores):

@@ -218,6 +218,7 @@ def test_tree_without_root_is_a_cycle_at_any_length():
 
 
 def test_paragraphs_are_cut_at_newdoc_and_newpar():
+    assert list(read_paragraphs([])) == []
     assert list(read_paragraphs(read())) == ["Vámonos al mar, 10 000 veces. Sí", "Duerme _ ."]
 
 

@@ -12,6 +12,7 @@ from spacy.matcher import Matcher
 from spacy.symbols import NORM, ORTH
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
+from thinc.api import Adam
 
 from spacy_g2g.data.corpus import unparsed_copy
 from spacy_g2g.data.docs import doc_to_sentences
@@ -82,11 +83,16 @@ def test_losses_of_updates_are_summed():
     examples = [Example(unparsed_copy(doc, []), doc) for doc in docs]
     nlp.initialize(lambda: examples)
     first = pipe.update(examples)["mwt_splitter"]
-    assert (
-        pipe.update(examples, losses={"mwt_splitter": 100.0, "other": 1.0})["mwt_splitter"]
-        > 100 + first / 2
-        > 100
-    )
+    losses = pipe.update(examples, losses={"mwt_splitter": 100.0, "other": 1.0})
+    assert losses["mwt_splitter"] > 100 + first / 2 > 100
+    before = pipe.model.to_bytes()
+    pipe.update(examples)
+    assert pipe.model.to_bytes() == before
+    pipe.update(examples, sgd=Adam(0.01))
+    assert pipe.model.to_bytes() != before
+    # No candidate of the token is right.
+    other = gold_doc("dirlo=di+r", nlp)
+    assert pipe.update([Example(unparsed_copy(other, []), other)]) == {"mwt_splitter": 0.0}
 
 
 @pytest.mark.parametrize(

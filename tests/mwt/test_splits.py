@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_g2g.data.multiword import cut
+from spacy_g2g.mwt import splits
 from spacy_g2g.mwt.splits import N_KNOWN_KINDS, STEM, Split, SplitTable, find_split
 
 ITALIAN = [
@@ -66,6 +67,20 @@ def test_splits_fit_other_tokens_and_take_over_their_case(table: SplitTable):
     # A letter that grows in lower case stays in place.
     table = SplitTable.learn([("evdeki", ("evde", "ki"))])
     assert words_of(table, "İzmirdeki") == [("İzmirdeki",), ("İzmirde", "ki")]
+
+
+def test_words_of_a_token_with_fewer_characters_are_no_candidate():
+    table = SplitTable.learn([("à", ("a", "a"))])
+    assert (table.known, words_of(table, "à")) == ({"à": [("a", "a")]}, [("à",)])
+
+
+def test_few_forms_are_kept(table: SplitTable, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(splits, "MAX_FORMS", 2)
+    forms = ["farlo", "della", "dal", "farlo", "lo"]
+    assert [words_of(table, form) for form in forms] == [
+        words_of(SplitTable.learn(ITALIAN), f) for f in forms
+    ]
+    assert set(table._candidates) <= {"farlo", "lo"}
 
 
 def test_a_table_survives_json(table: SplitTable):
