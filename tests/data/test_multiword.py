@@ -142,6 +142,7 @@ def test_marks_at_the_end_follow_their_tokens_where_earlier_ones_are_merged():
         retokenizer.merge(doc[0:3])
     assert multiword_tokens(doc) == [(1, 3)]
     assert word_forms(doc)[1:] == ["de", "le"]
+    assert doc.spans["mwt"].name == "mwt"
 
 
 def test_attributes_are_those_of_the_form(doc: Doc):

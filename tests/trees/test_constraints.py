@@ -19,7 +19,8 @@ def random_scores(n: int = N) -> ArcScores:
 
 def random_constraint() -> Constraint:
     kind = RNG.choice(["head", "label", "not head", "not label", "subtree"])
-    words = RNG.choice(np.arange(1, N + 1), 2 if kind == "subtree" else 1, replace=False)
+    size = RNG.integers(2, N + 1) if kind == "subtree" else 1
+    words = RNG.choice(np.arange(1, N + 1), size, replace=False)
     value = 0 if kind == "subtree" else RNG.integers(0, N_LABELS if "label" in kind else N + 1)
     return Constraint(kind, tuple(words.tolist()), int(value))
 
