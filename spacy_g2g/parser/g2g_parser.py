@@ -170,7 +170,7 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
         """Let Docs, and all other Docs of their vocabularies, find noun chunks by UD labels."""
         if has_ud_labels(self.labels):
             for target in (self.vocab, *docs, *(doc.vocab for doc in docs)):
-                use_ud_noun_chunks(target, self.vocab.lang)
+                use_ud_noun_chunks(target)
 
     # Scored trees
 

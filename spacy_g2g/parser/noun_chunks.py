@@ -1,6 +1,7 @@
 """Noun chunks from trees with the labels of Universal Dependencies.
 
-spaCy's own rules for some languages expect other labels, and miss objects and obliques in such trees.
+spaCy's own rules expect other labels: all of them miss nouns that are roots, some miss objects and obliques,
+and those for Turkish and Catalan raise errors on trees without their labels.
 """
 
 from collections.abc import Collection, Iterator
@@ -12,9 +13,7 @@ from spacy.tokens import Doc, Span, Token
 from ..errors import Errors
 from ..formats.graph import universal
 
-#: Languages whose rules in spaCy choose nouns by labels that Universal Dependencies lacks.
-LANGUAGES = frozenset({"de", "en", "fa", "ja"})
-#: Labels without subtypes that Universal Dependencies has, but not those rules.
+#: Labels without subtypes that Universal Dependencies has, but not spaCy's English and German models.
 UD_LABELS = frozenset({"obj", "obl"})
 _NOUNS = frozenset({NOUN, PRON, PROPN})
 #: Relations of nouns that do not head a chunk: parts of names, compounds, fixed phrases, and function words.
@@ -25,6 +24,9 @@ _NO_HEAD = (
 #: Relations of dependents inside the chunk, before the noun and after it.
 _BEFORE = ("advmod", "amod", "clf", "compound", "det", "flat", "goeswith", "nmod", "nummod")
 _AFTER = ("compound", "fixed", "flat", "goeswith")
+#: Those that stay in the chunk after the noun if all words below them have relations of the second row.
+_LIGHT_AFTER = ("amod", "clf", "det", "nummod")
+_LIGHT = (*_LIGHT_AFTER, "advmod", "cc", "conj", "punct")
 
 
 def has_ud_labels(labels: Collection[str]) -> bool:
@@ -32,13 +34,14 @@ def has_ud_labels(labels: Collection[str]) -> bool:
     return any(universal(label) in UD_LABELS for label in labels)
 
 
-def use_ud_noun_chunks(target: Any, lang: str) -> None:
-    """Let a Doc or a vocabulary find noun chunks by Universal Dependencies, if its language needs that.
+def use_ud_noun_chunks(target: Any) -> None:
+    """Let a Doc or a vocabulary find noun chunks by Universal Dependencies, in any language.
 
-    Languages without rules in spaCy need it, too.
+    Rules that do not come from spaCy stay.
     """
     name = "noun_chunks_iterator" if isinstance(target, Doc) else "get_noun_chunks"
-    if lang in LANGUAGES or getattr(target, name) is None:
+    present = getattr(target, name)
+    if present is None or present.__module__.startswith("spacy.lang."):
         setattr(target, name, ud_noun_chunks)
 
 
@@ -46,8 +49,8 @@ def ud_noun_chunks(doclike: Doc | Span) -> Iterator[tuple[int, int, int]]:
     """Yield start, end and label of each noun chunk, as spaCy's rules do.
 
     A chunk is a noun, proper noun or pronoun with its determiners, adjectives, numbers, possessors, and parts
-    of names and compounds. It excludes prepositions, clauses and coordinated phrases. A chunk inside another
-    one does not count.
+    of names and compounds, on either side of it. It excludes prepositions, clauses and coordinated phrases. A
+    chunk inside another one does not count.
 
     doclike: Doc or Span with heads, labels and parts of speech.
     Raises ValueError without them.
@@ -84,8 +87,7 @@ def _bounds(noun: Token) -> tuple[int, int]:
         if relation != "punct":
             start = edge
     for child in (right for right in noun.rights if not right.is_space):
-        is_apart = not _is_blank(doc[end : child.i])
-        if is_apart or universal(child.dep_) not in _AFTER or child.dep_ == "compound:prt":
+        if not _is_blank(doc[end : child.left_edge.i]) or not _belongs_after(child):
             break
         end = child.right_edge.i + 1
     while doc[start].is_space:
@@ -93,6 +95,15 @@ def _bounds(noun: Token) -> tuple[int, int]:
     while doc[end - 1].is_space:
         end -= 1
     return start, end
+
+
+def _belongs_after(child: Token) -> bool:
+    """Return whether a dependent right after a noun belongs to the noun's chunk."""
+    relation = universal(child.dep_)
+    if relation in _LIGHT_AFTER:
+        below = (universal(token.dep_) for token in child.subtree if not token.is_space and token != child)
+        return all(other in _LIGHT for other in below)
+    return relation in _AFTER and child.dep_ != "compound:prt"
 
 
 def _is_blank(span: Span) -> bool:
