@@ -185,7 +185,7 @@ class SentenceFinder:
             scores = scores - self.pipe.cfg.get(PRICE, 0.0) * white_space.is_bare
             log_odds = np.where(white_space.is_block & self.pipe.blocks, np.inf, scores).astype(np.float64)
             _move_behind(log_odds, white_space.is_closing)
-            is_excluded = white_space.is_repeated | (white_space.is_inside & self.pipe.blocks)
+            is_excluded = white_space.is_joined | (white_space.is_inside & self.pipe.blocks)
             is_excluded |= segmentation.sent_start[segmentation.words] == -1
             log_odds[is_excluded | _is_inner(batch, segmentation)] = -np.inf
             by_doc += np.split(log_odds, np.cumsum(texts.lengths)[:-1])

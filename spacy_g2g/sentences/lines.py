@@ -79,13 +79,18 @@ class Line(NamedTuple):
     kind: str
 
 
+#: The joiner of emoji, and skin tones.
+_JOINED = "\u200d\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
+
+
 class WhiteSpace(NamedTuple):
     """The white space before the words of Docs.
 
     features: Kind of the white space, relation of the lines before and after it, and sizes of blocks;
         float32 [words, N_FEATURES].
     is_block: Whether a block starts at each word; bool [words].
-    is_repeated: Whether each word repeats the mark right before it, as in "???"; bool [words].
+    is_joined: Whether each word repeats the mark right before it, as in "???", or goes on with the same
+        character, as the parts of an emoji do; bool [words].
     is_closing: Whether each word closes brackets or a quotation right after the word before; bool [words].
     is_inside: Whether each word continues a block. It is the text after a mark, as in "1. Tea", or begins an
         indented line of an item with a small letter; bool [words].
@@ -95,7 +100,7 @@ class WhiteSpace(NamedTuple):
 
     features: FloatArray
     is_block: BoolArray
-    is_repeated: BoolArray
+    is_joined: BoolArray
     is_closing: BoolArray
     is_inside: BoolArray
     is_bare: BoolArray
@@ -138,13 +143,16 @@ def read_white_space(docs: Sequence[Doc], segmentation: Segmentation) -> WhiteSp
                     features[word, _N_GAP:-_N_TEXT] = _break_features(lines, blocks, k)
     is_end, starts_line = np.isin(forms, _ENDS), features[:, _N_GAP] > 0
     features[:, -_N_TEXT:] = _text_features(first_words, is_block, starts_line, is_end)
-    is_repeated = (gap == 0) & ~is_first[:-1] & _repeats(prefixes, docs)
+    is_flag, joins = _are(_is_flag_letter, forms, docs), _are(_ends_in_joiner, forms, docs)
+    is_joined = np.roll(joins, 1) | (is_flag & np.roll(is_flag, 1)) | _are(_goes_on, forms, docs)
+    is_joined |= _repeats(prefixes, docs)
+    is_joined &= (gap == 0) & ~is_first[:-1]
     is_closing = _are(_is_closing, forms, docs)
     is_closing |= _are(_is_straight_quote, forms, docs) & (spaces[segmentation.words] > 0)
     is_closing &= (gap == 0) & ~is_first[:-1]
     ends_in_mark = np.roll(_are(_ends_in_mark, forms, docs), 1)
     is_bare = (gap <= 1) & ~starts_line & ~is_first[:-1] & ~ends_in_mark
-    return WhiteSpace(features, is_block & ~is_first[:-1], is_repeated, is_closing, is_inside, is_bare)
+    return WhiteSpace(features, is_block & ~is_first[:-1], is_joined, is_closing, is_inside, is_bare)
 
 
 def _are(kind: Callable[[str], bool], forms: HashArray, docs: Sequence[Doc]) -> BoolArray:
@@ -169,6 +177,20 @@ def _is_closing(word: str) -> bool:
 
 def _is_straight_quote(word: str) -> bool:
     return word in ('"', "'", "''")
+
+
+def _goes_on(word: str) -> bool:
+    """Return whether a word begins with a part of the character before it: an accent, joiner or skin tone."""
+    return word != "" and (category(word[0])[0] == "M" or word[0] in _JOINED)
+
+
+def _ends_in_joiner(word: str) -> bool:
+    return word.endswith("\u200d")
+
+
+def _is_flag_letter(word: str) -> bool:
+    """Return whether a word is one of the two letters that make a flag."""
+    return len(word) == 1 and "\U0001f1e6" <= word <= "\U0001f1ff"
 
 
 def _repeats(prefixes: HashArray, docs: Sequence[Doc]) -> BoolArray:

@@ -170,8 +170,21 @@ def test_repeated_marks_are_known():
     words = ["?", "?", "?", "=", "=", "a", "a", "1", "1", "!", "?", "!"]
     spaces = [False] * 10 + [True, False]
     docs = [Doc(NLP.vocab, words=words, spaces=spaces), Doc(NLP.vocab, words=["!", "!"], spaces=[True] * 2)]
-    repeated = read_white_space(docs, segment(docs)).is_repeated
+    repeated = read_white_space(docs, segment(docs)).is_joined
     assert np.flatnonzero(repeated).tolist() == [1, 2, 4]
+
+
+def test_parts_of_a_character_are_known():
+    """spaCy makes tokens of the parts of an emoji, of which each could start a sentence."""
+    texts = [
+        "\U0001f468\u200d\U0001f469 \u2764\ufe0f \U0001f44d\U0001f3fd",
+        "\U0001f1fa\U0001f1f8 so\U0001f1fa",
+        "\u200d",
+    ]
+    docs, found = read(*texts)
+    words = [token.text for doc in docs for token in doc]
+    joined = [words[i] for i in np.flatnonzero(found.is_joined)]
+    assert joined == ["\u200d", "\U0001f469", "\ufe0f", "\U0001f3fd", "\U0001f1f8"]
 
 
 def test_closing_marks_are_known():
