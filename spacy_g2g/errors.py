@@ -136,6 +136,7 @@ class Errors(metaclass=_TextsWithCodes):
         "{where}: sentence {number} differs from {gold} at word {word}: found {found}, expected {expected}."
     )
     E511 = "doc._.g2g_initial has the {name} {found}. Expected {{'heads': ..., 'deps': ...}} for {n} tokens."
+    E512 = "{name} is {value}. Expected 0 or more."
     E513 = (
         "The constraints {found} are not valid. Expected heads, not_heads and subtrees with numbers of "
         "tokens, and deps and not_deps with numbers of tokens and labels, as constrain() writes them."
@@ -176,6 +177,7 @@ class Errors(metaclass=_TextsWithCodes):
         "The roles are {found}. Expected spacy_g2g.data.roles.Predicate for different tokens of a Doc of {n} "
         "tokens, with the head of each argument in its span. Names must not have white space or '|'."
     )
+    E528 = "{path} can't be read as a .spacy file. Expected a file that spaCy's DocBin wrote."
     E555 = (
         "The weights {weights} make an epoch {times:g} times as long as the treebanks. Expected weights that "
         "are closer to each other, for at most {most} times."
@@ -263,7 +265,10 @@ class Errors(metaclass=_TextsWithCodes):
     E825 = (
         "A Doc has no treebank for {name!r}, which has tag_attr = 'treebank'. Expected a corpus with names."
     )
-    E826 = "{name!r} does not know the treebank {treebank!r}. Expected one of {treebanks}."
+    E826 = (
+        "{name!r} does not know the treebank {treebank!r}. It learned: {treebanks}. Expected one of these, "
+        "or no treebank if the list is empty."
+    )
     E827 = (
         "{name!r} reads labels of Universal Dependencies, but the Doc has {labels}. Expected another parser."
     )

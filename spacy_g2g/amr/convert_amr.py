@@ -33,7 +33,9 @@ def convert_amr(
         list[str] | None,
         typer.Option("--ids", "-i", help="Id or range of ids to convert (lpp_1943.1..145); may be repeated"),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", help="Maximum number of AMRs to convert; 0 for all")] = 0,
+    limit: Annotated[
+        int, typer.Option("--limit", min=0, help="Maximum number of AMRs to convert; 0 for all")
+    ] = 0,
     on_error: Annotated[
         str, typer.Option("--on-error", help="Treatment of unreadable AMRs: raise or skip")
     ] = "raise",

@@ -14,7 +14,6 @@ from ..errors import Errors
 from ..evaluation.alignment import check_same_words
 from ..evaluation.punctuation import warn_of_no_punctuation
 from ..files import write_text
-from ..formats.conllu import read_conllu
 from ..formats.conllx import TREEBANK_SUFFIXES
 from ..terminal.common import check_distinct, check_suffix, write_json
 from ..terminal.messages import msg
@@ -81,7 +80,7 @@ def analyze(
         check_suffix(path, TREEBANK_SUFFIXES)
     sentences, graphs = read_gold(gold), {}
     for name, path in zip(parsers, systems, strict=True):
-        parsed = list(read_conllu(path, trees="full"))
+        parsed = read_gold(path)
         check_same_words(sentences, system=parsed, name=name)
         graphs[name] = [sentence.graph(subtypes=subtypes) for sentence in parsed]
     analysis = analyze_errors(

@@ -18,7 +18,7 @@ from ..files import atomic_path, is_stream
 from ..parser.final_parser import final_parser
 from ..scored.doc_constraints import constrain as set_constraints
 from ..sentences.rewriting import with_white_space
-from ..terminal.common import check_suffix, progress
+from ..terminal.common import check_distinct, check_suffix, progress
 from ..terminal.messages import msg
 from ..terminal.options import BatchSize, Documents, GpuId, Initial, Pipeline, Silent, Unit
 from .writing import ToText, to_conllu, to_jsonl, to_ranked, with_scores, write_as_text, write_spacy
@@ -78,6 +78,7 @@ def parse(
     for expected, is_set in options.items():
         if is_set:
             check_suffix(source, expected)
+    check_distinct([source, output])
     if not source.is_file():
         raise FileNotFoundError(Errors.E906.format(path=source))
     setup_gpu(gpu_id, silent=silent)

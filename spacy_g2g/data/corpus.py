@@ -76,8 +76,8 @@ def make_corpus(
         repeated. Null reads each treebank once.
     attach_roots: Let every root of a sentence after the first depend on the first, as `g2g convert
         --attach-roots` does. A .conllu file whose sentences have several roots is an error without it.
-    Raises ValueError for an unknown annotation, for files with two names, and for weights of unknown
-        treebanks or not above 0. The reader raises it without a path or a corpus there, and for weights
+    Raises ValueError for an unknown annotation, for a limit or length below 0, for files with two names, and
+        for weights of unknown treebanks or not above 0. The reader raises it without a path or a corpus there, and for weights
         that make an epoch of more than 100 times the words.
     """
     paths = path if isinstance(path, dict) else {"": path}
@@ -126,6 +126,9 @@ class Corpus:
 
     def __post_init__(self) -> None:
         check_annotations(self.annotations, TOKEN_ANNOTATIONS)
+        for name in ("limit", "max_length"):
+            if getattr(self, name) < 0:
+                raise ValueError(Errors.E512.format(name=name, value=getattr(self, name)))
         self._random = random.Random(self.seed)
         self._treebanks: dict[str, list[GoldAndInitial]] = {}
         self._vocab: Vocab | None = None
@@ -224,9 +227,18 @@ def read_gold_docs(
             sentences = read_conllu(file, attach_roots=attach_roots)
             yield from sentences_to_docs(sentences, vocab, n_sents=n_sents)
         else:
-            for doc in DocBin().from_disk(file).get_docs(vocab):
+            for doc in read_bin_file(file, vocab):
                 restore_sentences(doc)
                 yield doc
+
+
+def read_bin_file(file: Path, vocab: Vocab) -> Iterator[Doc]:
+    """Yield the Docs of a .spacy file. Raises ValueError if it is not the file of a DocBin."""
+    try:
+        docs = DocBin().from_disk(file)
+    except ValueError as error:
+        raise ValueError(Errors.E528.format(path=file)) from error
+    yield from docs.get_docs(vocab)
 
 
 def unparsed_copy(gold: Doc, annotations: list[str]) -> Doc:

@@ -119,10 +119,13 @@ def _read_spacy(path: Path, vocab: Vocab) -> Iterator[Doc]:
 
 
 def read_gold(path: Path, *, attach_roots: bool = False) -> list[ConlluSentence]:
-    """Return the sentences of a treebank with full trees. Raises ValueError if it has none.
+    """Return the sentences of a treebank with full trees. Raises FileNotFoundError if there is no file, and
+    ValueError if it has none.
 
     attach_roots: Let every root of a sentence after the first depend on the first.
     """
+    if not path.is_file():
+        raise FileNotFoundError(Errors.E906.format(path=path))
     sentences = list(read_conllu(path, trees="full", attach_roots=attach_roots))
     if not sentences:
         raise ValueError(Errors.E925.format(path=path))

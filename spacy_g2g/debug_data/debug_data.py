@@ -22,7 +22,7 @@ CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}
 def debug_data(
     context: typer.Context,
     config: Annotated[Path, typer.Argument(help="Training config", exists=True, dir_okay=False)],
-    limit: Annotated[int, typer.Option(help="Number of Docs to read from each corpus; 0 for all")] = 0,
+    limit: Annotated[int, typer.Option(min=0, help="Number of Docs to read from each corpus; 0 for all")] = 0,
     output: Annotated[Path | None, typer.Option("--json", help="JSON file with figures and findings")] = None,
     code: Annotated[
         Path | None, typer.Option("--code", "-c", help="Python file with registered functions")

@@ -34,5 +34,5 @@ AttachRoots = Annotated[
 BatchSize = Annotated[
     int | None, typer.Option("--batch-size", "-b", min=1, help="Docs per batch  [default: the pipeline's]")
 ]
-GpuId = Annotated[int, typer.Option("--gpu-id", "-g", help="Number of the GPU, or -1 for the CPU")]
+GpuId = Annotated[int, typer.Option("--gpu-id", "-g", min=-1, help="Number of the GPU, or -1 for the CPU")]
 Silent = Annotated[bool, typer.Option("--silent", "-S", help="Print errors only")]

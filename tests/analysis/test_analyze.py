@@ -98,7 +98,7 @@ def test_resamples_and_seed_are_the_bootstraps(gold: Path, wrong: Path, tmp_path
         (["--worst-by", "length"], r"E603"),
         (["--exclude-punct", "all"], r"E615"),
         (["--output", "a.pdf"], r"E903"),
-        (["{folder}/none.conllu"], r"No such file"),
+        (["{folder}/none.conllu"], r"E906"),
         (["{folder}/none.txt"], r"E903"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -176,6 +176,14 @@ def test_files_that_do_not_fit_are_errors_that_name_those_that_do(
     assert not (tmp_path / out).exists()
 
 
+def test_a_file_is_not_replaced_by_its_own_trees(no_parser, tmp_path):
+    gold = tmp_path / "gold.conllu"
+    gold.write_text("1\ttea\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    with pytest.raises(ValueError, match=r"E927.*gold\.conllu"):
+        parse(no_parser, gold, tmp_path / "." / "gold.conllu")
+    assert "root" in gold.read_text()
+
+
 def test_input_is_read_as_output_is_written(pipeline, tmp_path, monkeypatch):
     """Streaming: Docs are written before the last line is read."""
     read, first_written_after = [], []

@@ -56,6 +56,18 @@ def test_other_annotations_are_an_error(folder, name):
         make_corpus(folder, annotations=["SENT_START", name])
 
 
+@pytest.mark.parametrize("name", ["limit", "max_length"])
+def test_a_negative_limit_is_an_error(folder, name):
+    with pytest.raises(ValueError, match=f"E512.*{name} is -1"):
+        make_corpus(folder, **{name: -1})
+
+
+def test_a_damaged_file_is_named(nlp, tmp_path):
+    (tmp_path / "train.spacy").write_bytes(b"")
+    with pytest.raises(ValueError, match=r"E528.*train\.spacy"):
+        list(make_corpus(tmp_path)(nlp))
+
+
 @pytest.mark.parametrize(
     ("settings", "lengths"),
     [({}, [13, 9, 1, 3]), ({"limit": 2}, [13, 9]), ({"limit": 2, "max_length": 9}, [9, 1])],

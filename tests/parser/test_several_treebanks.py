@@ -126,6 +126,8 @@ def test_evaluate_follows_a_treebank(knowing: Language, tmp_path: Path):
     gold.write_text("".join(lines) + "\n", encoding="utf8")
     for name, las in (("", pytest.approx(2 / 3)), ("new", 1.0)):
         assert evaluate(str(tmp_path / "nlp"), gold, treebank=name, silent=True)["LAS"].f1 == las
+    with pytest.raises(FileNotFoundError, match=r"E906.*nowhere\.conllu"):
+        evaluate(str(tmp_path / "nlp"), tmp_path / "nowhere.conllu", silent=True)
     with pytest.raises(ValueError, match="E826"):
         evaluate(str(tmp_path / "nlp"), gold, treebank="gum", silent=True)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.training import Example
 
-from ...data.corpus import corpus_files, unparsed_copy
+from ...data.corpus import corpus_files, read_bin_file, unparsed_copy
 from ...errors import Errors, Warnings
 from ..formats.amr_file import OnError, read_file_blocks, select_ids
 from .docs import doc_from_amr, get_amr_ids, set_amr_extensions
@@ -112,7 +112,7 @@ class AmrReader:
             warnings.warn(message, stacklevel=2)
 
     def _read_bin(self, nlp: Language, file: Path, max_docs: int) -> Iterator[Doc]:
-        docs = DocBin().from_disk(file).get_docs(nlp.vocab)
+        docs = read_bin_file(file, nlp.vocab)
         if self.ids is not None:
             docs = (doc for doc in docs if any(map(self._is_wanted, get_amr_ids(doc) or ())))
         return islice(docs, max_docs if max_docs > 0 else None)
