@@ -424,6 +424,10 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E1124 = "{path} has changed since the job began. Then: {then}. Now: {now}."
     E1125 = "Can't import {module}, so use --engine none. Or: " + _install("corpus")
+    E1126 = (
+        "No document could be parsed, and there are {n} errors. {folder} has the reasons. Expected documents "
+        "that have a text: check --text-column."
+    )
 
     # 12xx: serve
     E1201 = "Can't import {module}. " + _install("serve")

@@ -175,7 +175,7 @@ def show_progress(records: Iterator[Record], n: int, silent: bool) -> Iterable[R
 
 
 def finish(outcome: Outcome, output: Place, silent: bool) -> None:
-    """Print the result of a run, and exit with 1 if shards failed or files are damaged."""
+    """Print the result of a run, and exit with 1 if shards, files or all documents failed."""
     if outcome.failed:
         names = ", ".join(record["name"] for record in outcome.failed)
         msg.fail(f"{len(outcome.failed)} shards failed: {names}", exits=1)
@@ -183,6 +183,8 @@ def finish(outcome: Outcome, output: Place, silent: bool) -> None:
     if manifest and manifest["unread"]:
         files = "\n".join(manifest["unread"])
         msg.fail(f"{len(manifest['unread'])} files are damaged. All else is in {output}", files, exits=1)
+    if manifest and manifest["errors"] and not manifest["docs"]:
+        msg.fail(Errors.E1126.format(n=manifest["errors"], folder=f"{output}/errors"), exits=1)
     if silent:
         return
     if outcome.n_words:

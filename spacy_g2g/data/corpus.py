@@ -77,8 +77,8 @@ def make_corpus(
     attach_roots: Let every root of a sentence after the first depend on the first, as `g2g convert
         --attach-roots` does. A .conllu file whose sentences have several roots is an error without it.
     Raises ValueError for an unknown annotation, for a limit or length below 0, for files with two names, and
-        for weights of unknown treebanks or not above 0. The reader raises it without a path or a corpus there, and for weights
-        that make an epoch of more than 100 times the words.
+        for weights of unknown treebanks or not above 0. The reader raises it without a path or a corpus
+        there, and for weights that make an epoch of more than 100 times the words.
     """
     paths = path if isinstance(path, dict) else {"": path}
     _check_treebanks(paths, weights or {})

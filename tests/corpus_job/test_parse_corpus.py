@@ -94,6 +94,11 @@ def test_failed_shards_are_exit_status_1_and_another_job_is_2(job, tmp_path):
     assert "E1116" in result.output
 
 
+def test_a_job_of_errors_alone_is_exit_status_1(job, tmp_path):
+    result = invoke(*job, "--text-column", "nothing")
+    assert (result.exit_code, "E1126" in result.output) == (1, True)
+
+
 def test_parts_count_from_1(job, tmp_path):
     assert (parse_part(None), parse_part("1/1"), parse_part("3/10")) == (None, (1, 1), (3, 10))
     for text in ("0/3", "4/3", "3", "a/b", "-1/3", "1/0"):
