@@ -32,6 +32,10 @@ FREQUENT_WORDS = 20_000
 Record = dict[str, Any]
 
 
+class TakenOverError(Exception):
+    """Another process has taken over the shard, because this one was stopped for too long."""
+
+
 def parse_shard(nlp: Language, shard: Shard, job: Job) -> Record:
     """Parse a shard, unless its output exists or another process is at work. Returns its record.
 
@@ -55,6 +59,9 @@ def parse_shard(nlp: Language, shard: Shard, job: Job) -> Record:
         journal.end()
         is_pipeline = isinstance(error, PipelineError)
         return {"name": shard.name, "status": "failed", "error": str(error), "is_pipeline": is_pipeline}
+    except TakenOverError:
+        journal.end()
+        return {"name": shard.name, "status": "busy"}
     except BaseException:
         journal.end()
         raise
@@ -84,6 +91,10 @@ def _attempt(nlp: Language, shard: Shard, job: Job, journal: Journal) -> tuple[R
     try:
         _parse_to(temporary, record, parser, shard, job)
         commit(temporary, job.data_path(shard))
+    except FileNotFoundError as error:
+        if temporary.exists():
+            raise
+        raise TakenOverError from error
     finally:
         temporary.unlink(missing_ok=True)
     return record, dict(parser.warnings)

@@ -15,6 +15,7 @@ import spacy
 
 from spacy_g2g.corpus_job import block
 from spacy_g2g.corpus_job import documents as documents_module
+from spacy_g2g.corpus_job import journal as journal_module
 from spacy_g2g.corpus_job import plan as plan_module
 from spacy_g2g.corpus_job import run as run_module
 from spacy_g2g.corpus_job import shard as shard_module
@@ -470,3 +471,28 @@ def test_two_drivers_share_the_work(chain_pipeline, corpus, tmp_path, undisturbe
     assert [driver.exitcode for driver in drivers] == [0, 0]
     assert files(tmp_path / "out") == undisturbed
     assert list((tmp_path / "out" / "_state").iterdir()) == []
+
+
+# The job ends processes by SIGALRM, which the other method of pytest-timeout takes for itself.
+@pytest.mark.timeout(600, method="thread")
+@forks
+def test_a_process_that_is_stopped_and_goes_on_later_harms_no_other(
+    chain_pipeline, corpus, tmp_path, undisturbed, monkeypatch
+):
+    """It is stopped for so long that another process takes over its shard."""
+    monkeypatch.setattr(run_module, "POLL_SECONDS", 0.02)
+    monkeypatch.setattr(journal_module, "SLACK", 0.1)
+    monkeypatch.setenv("SECONDS_OF_DOCUMENT", "0.01")
+    for trial in range(8):
+        out = tmp_path / str(trial)
+        stopped = start_process(chain_pipeline, corpus, out, timeout=0.5)
+        time.sleep(0.02 + 0.05 * trial)
+        os.kill(stopped.pid, signal.SIGSTOP)
+        assert run_in_process(chain_pipeline, corpus, out, timeout=0.5) == 0
+        assert files(out) == undisturbed
+        os.kill(stopped.pid, signal.SIGCONT)
+        stopped.join()
+        assert stopped.exitcode in (0, -signal.SIGALRM)
+        assert files(out) == undisturbed
+        assert run(chain_pipeline, corpus, out, timeout=0.5).manifest["docs"] == N
+        assert list((out / "_state").iterdir()) == []

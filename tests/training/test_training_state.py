@@ -2,12 +2,14 @@
 
 import shutil
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import pytest
 import spacy
+import srsly
 from spacy.cli.train import train
 from spacy.language import Language
 from spacy.tokens import DocBin
@@ -16,9 +18,11 @@ from spacy.util import load_config, registry
 from spacy_g2g.data.docs import sentences_to_docs
 from spacy_g2g.formats.conllu import read_conllu
 from spacy_g2g.models.network_shim import find_shims
-from spacy_g2g.training.training_state import trainable_models
+from spacy_g2g.training.training_state import BEST, STATE_FILE, TrainingState, trainable_models
 
+from ..faults import fault
 from ..models.test_sources import make_checkpoint
+from ..util import make_nlp, treebank_examples
 
 # The checkpoint has few positions.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*G2G-(W402|W802|W803)")]
@@ -154,3 +158,37 @@ def test_another_corpus_is_an_error(tmp_path: Path):
     DocBin(docs=[words[0], *words], store_user_data=True).to_disk(tmp_path / "corpus.spacy")
     with pytest.raises(ValueError, match="G2G-E709"):
         run("averages", tmp_path, state=state)
+
+
+def test_a_state_whose_nth_operation_fails_is_the_old_one_or_the_new_one(tmp_path: Path):
+    nlp = make_nlp()
+    nlp.initialize(lambda: treebank_examples(nlp))
+    state, place, best = TrainingState(nlp, tmp_path / "none"), tmp_path / "state", tmp_path / "model-best"
+    nlp.update(treebank_examples(nlp), sgd=nlp.create_optimizer())
+    state.folder = place
+    best.mkdir()
+
+    def save(step: int) -> bool:
+        (best / "weights").unlink(missing_ok=True)  # spaCy makes the folder anew.
+        (best / "weights").write_text(str(step))
+        told = {"step": step, "words": step, "losses": {}, "other_scores": {}}
+        try:
+            state.after_step({**told, "output_path": str(tmp_path / "model-last")})
+        except OSError:
+            return False
+        return True
+
+    assert save(2)
+    template, n_faults = shutil.copytree(place, tmp_path / "template"), 0
+    for n in count(1):
+        shutil.rmtree(place)
+        shutil.copytree(template, place)
+        with fault(place, n) as faults:
+            is_saved = save(4)
+        if not faults.failed:
+            break
+        step = srsly.read_msgpack(place / STATE_FILE)["evaluations"][-1]["step"]
+        assert step in ((4,) if is_saved else (2, 4)), faults.failed
+        assert (place / BEST.format(step=step) / "weights").read_text() == str(step), faults.failed
+        n_faults += not is_saved
+    assert n_faults > 3
