@@ -45,20 +45,20 @@ def adapt(args: argparse.Namespace, settings: dict[str, Any]) -> None:
     if is_up_to_date(trained, sources):
         return
     config = load_config(CONFIG, overrides=settings)
-    train_into(args.output, config, args.gpu)
-    calibrate(trained, config)
-    counts = count_corpus(train, config, "xx")
-    max_steps = load_config(trained / "config.cfg")["training"]["max_steps"]
-    facts = {
-        "base": pipeline_name(args.base),
-        "base_license": spacy.load(args.base).meta["license"] or "unknown",
-        "encoder": read_facts(Path(args.base).parent).get("encoder", "that of the base"),
-        "config": CONFIG.name,
-        "max_steps": max_steps,
-        "epochs": round(max_steps / counts["batches"], 2),
-        **counts,
-    }
-    write_facts(args.output, {**facts, "device": device(args.gpu)})
+    with train_into(args.output, config, args.gpu) as folder:
+        calibrate(folder / BEST, config)
+        counts = count_corpus(train, config, "xx")
+        max_steps = load_config(folder / BEST / "config.cfg")["training"]["max_steps"]
+        facts = {
+            "base": pipeline_name(args.base),
+            "base_license": spacy.load(args.base).meta["license"] or "unknown",
+            "encoder": read_facts(Path(args.base).parent).get("encoder", "that of the base"),
+            "config": CONFIG.name,
+            "max_steps": max_steps,
+            "epochs": round(max_steps / counts["batches"], 2),
+            **counts,
+        }
+        write_facts(folder, {**facts, "device": device(args.gpu)})
     record_sources(trained, sources)
 
 

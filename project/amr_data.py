@@ -31,10 +31,10 @@ from spacy_g2g.amr.convert_amr import convert_amr
 from spacy_g2g.data.corpus import corpus_files
 from spacy_g2g.terminal.common import user_errors
 
-from .treebank import FILES, local_path, staging_folder
+from .treebank import FILES, local_path
 from .treebank_files import SPLITS, write_source
 from .treebank_settings import AMR, UNSET, choose_language, read_source
-from .up_to_date import is_up_to_date, one_at_a_time, out_of_the_way, record_sources, sources_of
+from .up_to_date import is_up_to_date, one_at_a_time, record_sources, replaced, sources_of
 
 #: Seconds without an answer before a download fails.
 TIMEOUT = 60
@@ -104,9 +104,7 @@ def fetch(name: str, folder: Path, parts: Mapping[str, Part], data_license: str)
         source: "\n\n".join(map(_read, files[source])) if source in files else _download(source)
         for source in sources
     }
-    with staging_folder(folder) as temporary:
-        staged = temporary / "staged"
-        staged.mkdir()
+    with replaced(folder) as staged:
         records = {
             split: _write_set(staged / f"{split}.txt", split, part, texts[part.source])
             for split, part in parts.items()
@@ -117,8 +115,6 @@ def fetch(name: str, folder: Path, parts: Mapping[str, Part], data_license: str)
             staged, kind=AMR, treebank=name, tag="", origin=origin, commit="", code=LANG,
             license=data_license, parts=records,
         )  # fmt: skip
-        with out_of_the_way(folder):
-            staged.rename(folder)
     record_sources(folder, inputs)
 
 

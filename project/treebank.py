@@ -44,7 +44,7 @@ from .treebank_files import (
     write_source,
 )
 from .treebank_settings import UNSET, papers_treebanks, read_source
-from .up_to_date import one_at_a_time, out_of_the_way
+from .up_to_date import one_at_a_time, replaced
 
 #: The origin that source.json has for files given by path.
 FILES = "files"
@@ -147,9 +147,7 @@ def import_files(
         if source["parts"] == parts and source["license"] == data_license:
             verify(folder, checksums=checksums)
             return
-    with staging_folder(folder) as temporary:
-        staged = temporary / "staged"
-        staged.mkdir()
+    with replaced(folder) as staged:
         for split, split_files in files.items():
             convert_files(split_files, staged / f"{split}.conllu")
         if "dev" not in files:
@@ -164,9 +162,7 @@ def import_files(
             license=data_license,
             parts=parts,
         )
-        with out_of_the_way(folder):
-            write_checksums(staged, checksums=checksums)
-            staged.rename(folder)
+        write_checksums(staged, checksums=checksums)
 
 
 @contextmanager

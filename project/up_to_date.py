@@ -79,6 +79,20 @@ def out_of_the_way(folder: Path) -> Iterator[None]:
     shutil.rmtree(old, ignore_errors=True)
 
 
+@contextmanager
+def replaced(folder: Path) -> Iterator[Path]:
+    """Yield a new folder, which replaces another one at the end. After an error, the old one is there."""
+    new = folder.with_name(f".{folder.name}.new")
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir(parents=True)
+    try:
+        yield new
+        with out_of_the_way(folder):
+            new.rename(folder)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
 def sources_of(inputs: Mapping[str, Path], **settings: Any) -> dict[str, Any]:
     """Return what an output depends on: digests of its inputs by name, and settings."""
     return {"inputs": {name: sha256_of(path) for name, path in inputs.items()}, "settings": settings}

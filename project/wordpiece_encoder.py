@@ -17,7 +17,7 @@ from wasabi import msg
 
 from .packaged_encoder import packaged_checkpoint
 from .treebank_settings import package_of
-from .up_to_date import one_at_a_time
+from .up_to_date import one_at_a_time, replaced
 
 #: Prefixes of the names of encoders without tokenizer.json.
 WITHOUT_TOKENIZER = ("tohoku-nlp/bert-base-japanese", "cl-tohoku/bert-base-japanese")
@@ -72,14 +72,11 @@ def fetch(name: str) -> Path:
 
 def make_folder(source: Path, *, target: Path) -> None:
     """Copy config.json and the weights, and make tokenizer.json from vocab.txt: all or nothing."""
-    staged = target.with_name(f".{target.name}.new")
-    shutil.rmtree(staged, ignore_errors=True)
-    staged.mkdir(parents=True)
-    shutil.copyfile(source / "config.json", staged / "config.json")
-    weights = next(name for name in WEIGHTS if (source / name).exists())
-    shutil.copyfile(source / weights, staged / weights)
-    wordpieces(source / "vocab.txt").save(str(staged / "tokenizer.json"))
-    staged.rename(target)
+    with replaced(target) as staged:
+        shutil.copyfile(source / "config.json", staged / "config.json")
+        weights = next(name for name in WEIGHTS if (source / name).exists())
+        shutil.copyfile(source / weights, staged / weights)
+        wordpieces(source / "vocab.txt").save(str(staged / "tokenizer.json"))
 
 
 def wordpieces(vocabulary: Path) -> Tokenizer:

@@ -9,10 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import spacy
+
+from spacy_g2g.data.docs import doc_to_sentences
 
 from .chains import g2g
 from .faults import REMOVALS, contents, fault, no_file_beyond, no_memory_at
 from .formats.samples import SAMPLE
+from .util import parser_of, random_nlp, treebank_docs
 
 pytestmark = pytest.mark.slow
 
@@ -100,6 +104,39 @@ def test_a_command_whose_nth_operation_fails_leaves_the_old_output_or_the_new_on
         codes.append(result.exit_code)
     assert len(codes) > 5
     assert codes.count(1) > len(codes) / 2
+
+
+def test_a_calibration_whose_nth_operation_fails_leaves_a_pipeline_that_loads(place: Path):
+    """It has the old temperatures or the new ones, and no other file is left. Reads are not tried."""
+    folder, gold = place / "trained", place / "in/gold.conllu"
+    nlp = random_nlp()
+    nlp.to_disk(folder)
+    gold.write_text(
+        "".join(str(s) for doc in nlp.pipe(treebank_docs(nlp.vocab)) for s in doc_to_sentences(doc))
+    )
+    template, before = shutil.copytree(place, place.with_name("template")), parser_of(nlp).temperatures
+    assert g2g("calibrate", folder, gold).exit_code == 0
+    after, codes = parser_of(spacy.load(folder)).temperatures, list[int]()
+    assert before != after
+    with fault(place, 0) as loading:
+        spacy.load(folder)
+    for n in count(loading.n_operations):
+        shutil.rmtree(place)
+        shutil.copytree(template, place)
+        with fault(place, n) as faults:
+            result = g2g("calibrate", folder, gold)
+        told = f"{faults.failed}\n{result.output}"
+        found = parser_of(spacy.load(folder)).temperatures
+        assert found in ((before, after) if result.exit_code else (after,)), told
+        if not faults.failed:
+            break
+        assert contents(place).keys() == contents(template).keys() or faults.failed.startswith(
+            tuple(REMOVALS)
+        )
+        if result.exit_code:
+            assert any(text in " ".join(result.output.split()) for text in REASONS), told
+        codes.append(result.exit_code)
+    assert codes.count(1) > 10
 
 
 @pytest.mark.linux

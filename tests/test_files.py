@@ -60,6 +60,15 @@ def test_a_file_is_whole_or_as_before(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_of_two_that_write_at_once_one_is_whole(tmp_path):
+    path = tmp_path / "file"
+    with atomic_path(path) as first, atomic_path(path) as second:
+        for temporary, text in ((first, "first " * 9), (second, "second")):
+            temporary.write_text(text, encoding="utf8")
+    assert path.read_text(encoding="utf8") == "first " * 9
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_the_digest_of_a_folder_tells_names_and_contents(tmp_path):
     def digest(name: str, **files: str) -> str:
         (tmp_path / name / "inner").mkdir(parents=True)

@@ -63,7 +63,8 @@ def train_row(name: str, seed: int, args: argparse.Namespace) -> None:
     if args.dry_run:
         print(config.to_str(interpolate=False))
         return
-    train_into(folder, config, args.gpu)
+    with train_into(folder, config, args.gpu):
+        pass
 
 
 def is_trained(folder: Path, config: Config) -> bool:

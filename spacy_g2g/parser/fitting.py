@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from spacy.language import Language
@@ -14,7 +15,7 @@ from ..data.source import cell_value
 from ..formats.conllu import ConlluSentence
 from ..scored.reliability import Prediction
 from ..scored.score_record import SCORES
-from ..sentences.finder import BOUNDARIES_FILE, SentencePipe
+from ..sentences.finder import SentencePipe
 from .g2g_parser import G2GParser
 
 
@@ -62,8 +63,9 @@ def fit(
             finally:
                 parser.keep_scores = keeps_scores
         lines.append(f"Temperatures of {parser.name}: heads {heads:.3f}, labels {labels:.3f}")
-    for pipe in {*parsers, *finders}:
-        pipe.to_disk(folder / pipe.name, exclude=["model", "vocab", BOUNDARIES_FILE])
+    with ExitStack() as saved:  # Nothing changes before everything is written.
+        for pipe in {*parsers, *finders}:
+            saved.enter_context(pipe.new_settings(folder / pipe.name))
     return lines
 
 

@@ -1,9 +1,10 @@
 """The base class of all components with a network: files, and arithmetic of the network."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import srsly
@@ -13,6 +14,7 @@ from spacy.util import minibatch, raise_error
 from thinc.api import Model, Optimizer
 
 from ..errors import Errors
+from ..files import atomic_path
 from ..models.settings import Precision, check_choice
 from .listener import check_saved
 
@@ -93,9 +95,32 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
         for name, model in self._saved_models(exclude).items():
             with self._stored(model):
                 model.to_disk(Path(path) / name)
-        files = [Path(path) / name for name in (*SAVED_FILES, *self.further_models)]
-        lines = [_digest_line(file) + b"\n" for file in files if file.is_file()]
-        (Path(path) / DIGESTS_FILE).write_bytes(b"".join(lines))
+        (Path(path) / DIGESTS_FILE).write_bytes(self._digests(Path(path)))
+
+    def _digests(self, folder: Path) -> bytes:
+        """Return the content of ``DIGESTS_FILE`` for a folder."""
+        files = [folder / name for name in (*SAVED_FILES, *self.further_models)]
+        return b"".join([_digest_line(file) + b"\n" for file in files if file.is_file()])
+
+    @contextmanager
+    def new_settings(self, folder: Path) -> Iterator[None]:
+        """Write the settings to a temporary file, which replaces ``cfg`` in a component's folder at the end.
+
+        Whatever kills this process, the component can be loaded: ``DIGESTS_FILE`` first gets the digests of
+        both the old settings and the new ones.
+        """
+        listing = folder / DIGESTS_FILE
+        before = listing.read_bytes() if listing.exists() else self._digests(folder)
+        others = [line for line in before.splitlines(keepends=True) if not _is_digest(line, "cfg")]
+        with ExitStack() as replaced, TemporaryDirectory() as temporary:
+            new = Path(temporary, self.name)
+            self.to_disk(new, exclude=["vocab", "model", *self.further_models])
+            settings, digest = ((new / name).read_bytes() for name in ("cfg", DIGESTS_FILE))
+            last = {listing: digest + b"".join(others), folder / "cfg": settings}
+            # What is written last is replaced first.
+            for path, content in [*last.items(), (listing, digest + before)]:
+                replaced.enter_context(atomic_path(path)).write_bytes(content)
+            yield
 
     def _stored(self, model: Model[Any, Any]) -> AbstractContextManager[None]:
         """Return the context to save a model in, in float16 if ``half_precision_weights`` is set."""
@@ -160,11 +185,16 @@ def _digest_line(file: Path) -> bytes:
     return f"{sha256(file.read_bytes()).hexdigest()}  {file.name}".encode()
 
 
+def _is_digest(line: bytes, file: str) -> bool:
+    """Return whether a line of ``DIGESTS_FILE`` is about a file."""
+    return line.rstrip(b"\n").endswith(b"  " + file.encode())
+
+
 def _check_digest(folder: Path, file: str, exclude: Iterable[str]) -> None:
     """Raise ValueError if a file has changed since it was saved. Earlier versions did not save digests."""
     listing, path = folder / DIGESTS_FILE, folder / file
     if file in exclude or not listing.exists():
         return
-    saved = [line for line in listing.read_bytes().split(b"\n") if line.endswith(b"  " + file.encode())]
-    if (saved or path.is_file()) and saved != [_digest_line(path)]:
+    saved = [line for line in listing.read_bytes().split(b"\n") if _is_digest(line, file)]
+    if (saved or path.is_file()) and _digest_line(path) not in saved:
         raise ValueError(Errors.E430)

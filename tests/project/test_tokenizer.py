@@ -132,6 +132,24 @@ def test_a_pipeline_takes_the_tokenizer_by_a_callback_of_spacy(tmp_path, monkeyp
     assert "is up to date" in " ".join(capsys.readouterr().out.split())
 
 
+def test_a_tokenizer_that_cannot_be_saved_leaves_the_old_one(tmp_path, monkeypatch):
+    treebank, output = tmp_path / "train.conllu", tmp_path / "tokenizer"
+    treebank.write_text(row("1", "It's.", "0", "root") + "\n", encoding="utf8")
+    output.mkdir()
+    (output / "meta.json").write_text("old", encoding="utf8")
+
+    def fail(nlp, path):
+        (path / "meta.json").write_text("half", encoding="utf8")
+        raise OSError("No space left")
+
+    monkeypatch.setattr(tokenizer, "train_tokenizer", lambda nlp, chunks: nlp.tokenizer)
+    monkeypatch.setattr(spacy.language.Language, "to_disk", fail)
+    with pytest.raises(OSError, match="No space left"):
+        tokenizer.make_tokenizer(treebank, output=output, lang="en")
+    assert (output / "meta.json").read_text("utf8") == "old"
+    assert {path.name for path in tmp_path.iterdir()} == {"train.conllu", "tokenizer"}
+
+
 @pytest.mark.parametrize(
     ("lang", "text", "message"),
     [("en", "", "no words without white space"), ("qq", row("1", "a", "0", "root") + "\n", "1")],
