@@ -30,12 +30,12 @@ import spacy
 import torch
 from spacy.language import Language
 
-from project.markdown import markdown_table
 from spacy_g2g.models.network_shim import find_shims
 
 MIB, PAGE_BYTES = 2**20, 4096
 #: Bytes that a new word may take in spaCy's vocabulary: its text, its lexeme and their places in tables.
 STRING_BYTES = 500
+HEADER = "| texts | MiB | strings | pieces of words | cached results |\n| --- | --- | --- | --- | --- |"
 BATCH, N_SAME_WORDS = 256, 1_000
 KINDS = {
     "same": "The same words",
@@ -106,7 +106,7 @@ def parse(
         done += len(batch)
         if done // every > told or done == n:
             told = done // every
-            rows.append(sizes(nlp, done))
+            rows.append(tell(sizes(nlp, done)))
     return rows
 
 
@@ -144,8 +144,15 @@ def ask(pipeline: str, texts: Iterator[str], *, n: int, every: int) -> list[Row]
             if answer.status != 200:
                 raise SystemExit(f"The service answered {text!r} with {answer.status}. Expected 200.")
             if i % every == 0 or i == n:
-                rows.append(Row(i, resident(process)))
+                rows.append(tell(Row(i, resident(process))))
     return rows
+
+
+def tell(row: Row) -> Row:
+    """Print a row of a table at once, and return it."""
+    numbers = ("" if n is None else f"{n:,}" for n in row[2:])
+    print("|", " | ".join([f"{row.n_texts:,}", f"{row.resident / MIB:.0f}", *numbers]), "|", flush=True)
+    return row
 
 
 def growth(rows: Sequence[Row]) -> tuple[float, int]:
@@ -154,20 +161,13 @@ def growth(rows: Sequence[Row]) -> tuple[float, int]:
     return (last.resident - middle.resident) / MIB, (last.strings or 0) - (middle.strings or 0)
 
 
-def show(name: str, rows: Sequence[Row], bound: float) -> bool:
-    """Print a table and whether the memory stayed within its bound. Return this."""
-    names = ("texts", "MiB", "strings", "pieces of words", "cached results")
-    cells = [
-        (f"{row.n_texts:,}", f"{row.resident / MIB:.0f}", *("" if n is None else f"{n:,}" for n in row[2:]))
-        for row in rows
-    ]
+def judge(rows: Sequence[Row], bound: float) -> bool:
+    """Print and return whether the memory stayed within its bound."""
     grown, n_strings = growth(rows)
     allowed = bound + STRING_BYTES * n_strings / MIB
-    is_flat = grown <= allowed
-    verdict = "flat" if is_flat else "NOT FLAT"
-    print(f"\n{name}: {verdict}, {grown:+.1f} MiB in the last half ({allowed:.1f} allowed)\n")
-    print(markdown_table([names, *cells]), flush=True)
-    return is_flat
+    verdict = "flat" if grown <= allowed else "NOT FLAT"
+    print(f"\n{verdict}: {grown:+.1f} MiB in the last half ({allowed:.1f} allowed)", flush=True)
+    return grown <= allowed
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -183,13 +183,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     are_flat = []
     for kind in args.kinds:
         texts = sentences(random.Random(0), new=kind != "same")
+        print(f"\n{KINDS[kind]}:\n\n{HEADER}", flush=True)
         numbers = {"n": args.texts, "every": args.every}
         if kind == "serve":
             rows = ask(args.pipeline, texts, **numbers)
         else:
             nlp = spacy.load(args.pipeline)
             rows = parse(nlp, texts, zone=nlp.memory_zone if kind == "zones" else nullcontext, **numbers)
-        are_flat.append(show(KINDS[kind], rows, args.bound))
+        are_flat.append(judge(rows, args.bound))
     raise SystemExit(not all(are_flat))
 
 
