@@ -2,34 +2,49 @@
 
     python -m project.tokenizer TRAIN.conllu OUTPUT [--dev DEV.conllu] [--lang CODE]
 
-OUTPUT is an empty pipeline with the tokenizer: give it as --paths.tokenizer to spacy train. It splits a
-multiword token if its words are the same wherever it occurs; others stay whole. It joins the parts of words
-with white space, as in Vietnamese, that are words of the treebank. A tokenizer that is up to date is not made
-again. A language that spaCy does not tokenize by rules gets none without --rules.
+OUTPUT is an empty pipeline with the tokenizer: give it as --paths.tokenizer to spacy train. It has rules, or
+it learns at which characters words start (spacy_g2g/tokenizer). It learns if the treebank has no spaces
+between words, as in Chinese, Japanese or Thai, or if rules are clearly worse on DEV.conllu.
+
+The rules split a multiword token if its words are the same wherever it occurs; others stay whole. They join
+the parts of words with white space, as in Vietnamese, that are words of the treebank. A tokenizer that is up
+to date is not made again. A language that spaCy does not tokenize by rules gets none without --rules, if its
+treebank has spaces between words.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
+from typing import Any
 
 import spacy
+from spacy.language import Language
 from spacy.symbols import NORM, ORTH
 from wasabi import msg
 
 from spacy_g2g.data.multiword import cut
-from spacy_g2g.evaluation.tokenization import TokenCounts, compare_tokens, read_chunks, show_disagreements
+from spacy_g2g.evaluation.tokenization import (
+    Chunk,
+    TokenCounts,
+    compare_tokens,
+    read_chunks,
+    show_disagreements,
+)
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
 from spacy_g2g.formats.rows import SurfaceToken
 from spacy_g2g.mwt.splits import Split, Words, lower
 from spacy_g2g.terminal.common import user_errors
 
 from .tokenizer_search import train_tokenizer
-from .treebank_settings import RULES, choose_language, has_rules, read_source
+from .treebank_settings import LEARNED, RULES, choose_language, has_rules, read_source
 from .up_to_date import is_up_to_date, one_at_a_time, record_sources, replaced, sources_of
+
+#: F1 of tokens by which a tokenizer that learns must be better than rules. Rules know more kinds of text.
+MARGIN = 0.01
 
 
 def make_tokenizer(
@@ -40,7 +55,7 @@ def make_tokenizer(
     train: CoNLL-U file.
     output: Folder to write.
     lang: Language code.
-    dev: CoNLL-U file for further scores.
+    dev: CoNLL-U file for further scores, which choose between rules and a tokenizer that learns.
     Returns the counts with the language's rules and with the new rules, for "train" and "dev". They count a
         multiword token as one token.
     Raises SystemExit if a file has no token without white space, and ValueError if it is not CoNLL-U.
@@ -51,19 +66,51 @@ def make_tokenizer(
             chunks[name] = read_chunks(read_conllu(path, trees="any"))
             if not chunks[name]:
                 raise SystemExit(f"{path} has no words without white space. Expected the words of a text.")
-    nlp = spacy.blank(lang, config=RULES)
-    before = nlp.tokenizer
-    nlp.tokenizer = train_tokenizer(nlp, chunks["train"])
-    scores = {
-        name: (compare_tokens(before, counts), compare_tokens(nlp.tokenizer, counts))
-        for name, counts in chunks.items()
-    }
     sentences = [*read_conllu(train, trees="any")]
-    for form, tokens in {**spaced_words(sentences), **special_cases(sentences)}.items():
-        nlp.tokenizer.add_special_case(form, tokens)
+    nlp = by_learning(lang, sentences)
+    scores = _scores(nlp, chunks)
+    if has_spaces(sentences):
+        rules = by_rules(lang, sentences)
+        scores_of_rules = _scores(rules, chunks)
+        if dev is None or scores["dev"].f1 < scores_of_rules["dev"].f1 + MARGIN:
+            nlp, scores = rules, scores_of_rules
+            for form, tokens in {**spaced_words(sentences), **special_cases(sentences)}.items():
+                nlp.tokenizer.add_special_case(form, tokens)
     with replaced(output) as folder:
         nlp.to_disk(folder)
-    return scores
+    before = _scores(spacy.blank(lang, config=RULES), chunks)
+    return {name: (before[name], scores[name]) for name in chunks}
+
+
+def _scores(nlp: Language, chunks: Mapping[str, Counter[Chunk]]) -> dict[str, TokenCounts]:
+    """Compare the tokens of a pipeline with the chunks of each set."""
+    return {name: compare_tokens(nlp.tokenizer, counts) for name, counts in chunks.items()}
+
+
+def by_rules(lang: str, sentences: Iterable[ConlluSentence]) -> Any:
+    """Return an empty pipeline that cuts text by rules that are fitted to a treebank."""
+    nlp = spacy.blank(lang, config=RULES)
+    nlp.tokenizer = train_tokenizer(nlp, read_chunks(sentences))
+    return nlp
+
+
+def by_learning(lang: str, sentences: Iterable[ConlluSentence]) -> Any:
+    """Return an empty pipeline whose tokenizer learns from a treebank at which characters tokens start."""
+    nlp: Any = spacy.blank(lang, config=LEARNED)
+    tokens = [*chain.from_iterable(sentence.tokens for sentence in sentences)]
+    texts = [token.form + " " * token.space_after for token in tokens]
+    nlp.tokenizer.train("".join(texts), accumulate(map(len, texts[:-1]), initial=0))
+    return nlp
+
+
+def has_spaces(sentences: Iterable[ConlluSentence]) -> bool:
+    """Return whether there is a space between most words that follow one another without punctuation."""
+    spaces: Counter[bool] = Counter()
+    for sentence in sentences:
+        for token, after in pairwise(sentence.tokens):
+            if token.form[-1].isalpha() and after.form[0].isalpha():
+                spaces[token.space_after] += 1
+    return spaces[True] >= spaces[False]
 
 
 def single_analyses(tokens: Iterable[SurfaceToken]) -> dict[str, Words]:
@@ -137,7 +184,7 @@ def main() -> None:
     args = cli.parse_args()
     with user_errors(), one_at_a_time(args.output):
         lang = choose_language(args.lang, read_source(args.train.parent))
-        if args.rules or has_rules(lang):
+        if args.rules or has_rules(lang) or not has_spaces(read_conllu(args.train, trees="any")):
             tokenize_once(args.train, output=args.output, lang=lang, dev=args.dev)
         else:
             msg.info(f"spaCy's tokenizer for {lang} has no rules: it is used as it is")

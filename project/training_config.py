@@ -17,7 +17,7 @@ from spacy_g2g.data.docs import TREEBANK_KEY
 from spacy_g2g.models.network_shim import find_upstream
 from spacy_g2g.parser.g2g_parser import G2GParser
 
-from .treebank_settings import RULES, SPACED, UNSET, joined_treebanks
+from .treebank_settings import RULES, SPACED, UNSET, can_tokenize, joined_treebanks
 from .up_to_date import read_facts
 from .wordpiece_encoder import loadable_encoder
 
@@ -64,7 +64,7 @@ def overrides(encoder: str, *, lang: str, steps: int = 0) -> dict[str, Any]:
     steps: Exact number of steps; 0 for the config's.
     """
     settings: dict[str, Any] = {"nlp.lang": lang}
-    if lang in SPACED:
+    if lang in SPACED or not can_tokenize(lang):
         settings["nlp.tokenizer"] = RULES["nlp"]["tokenizer"]
     if encoder not in UNSET:
         settings["paths.encoder"] = loadable_encoder(encoder)
@@ -118,7 +118,10 @@ def refiner_config(config: Config, nlp: Language, encoder: str, *, shares: bool 
     if not parsers:
         raise SystemExit(f"The pipeline has the components {nlp.pipe_names}: expected a parser among them.")
     names, parser = nlp.pipe_names, parsers[-1]
-    config["nlp"] |= {"lang": nlp.lang, "pipeline": [*names, REFINER]}
+    tokenizer = nlp.config["nlp"]["tokenizer"]
+    config["nlp"] |= {"lang": nlp.lang, "pipeline": [*names, REFINER], "tokenizer": tokenizer}
+    copy = {"@callbacks": "spacy.copy_from_base_model.v1", "tokenizer": "${paths.parser}", "vocab": None}
+    config["initialize"]["before_init"] = copy
     refiner = config["components"][REFINER]
     config["components"] = {name: {"source": "${paths.parser}"} for name in names} | {REFINER: refiner}
     config["training"] |= {"frozen_components": names, "annotating_components": names}

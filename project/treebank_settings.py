@@ -36,7 +36,9 @@ AMR = "amr"
 NEUTRAL = "xx"
 #: Config of a tokenizer by rules.
 RULES = {"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}}
-#: Languages with white space between words, for which spaCy's default is no tokenizer by rules: it needs
+#: Config of a tokenizer that learns from a treebank without spaces between words.
+LEARNED = {"nlp": {"tokenizer": {"@tokenizers": "spacy_g2g.LearnedTokenizer.v1"}}}
+#: Languages with white space between words, for which spaCy's default is no tokenizer by rules. It may need
 #: another package, and cuts words in another way than treebanks do.
 SPACED = ("ko", "vi")
 
@@ -70,7 +72,7 @@ def joined_treebanks(source: Mapping[str, Any]) -> dict[str, str]:
 
 
 def choose_language(lang: str, source: dict[str, Any]) -> str:
-    """Return the given language code, or the treebank's code if spaCy has its tokenizer.
+    """Return the given language code, or the treebank's code if spaCy has its language.
 
     The treebank's code comes from the table or from the names of its files.
 
@@ -83,9 +85,8 @@ def choose_language(lang: str, source: dict[str, Any]) -> str:
     code = row.get("lang") or source.get("code") or NEUTRAL
     try:
         blank(code)
-    except ImportError as error:
-        reason = str(error).splitlines()[0]
-        msg.warn(f"The pipeline's language is {NEUTRAL} in place of {code}: {reason}")
+    except ImportError:
+        msg.warn(f"The pipeline's language is {NEUTRAL} in place of {code}: spaCy has no language {code}.")
         return NEUTRAL
     return str(code)
 
@@ -95,17 +96,28 @@ def has_rules(lang: str) -> bool:
     from spacy.util import get_lang_class  # imported here, since it takes seconds
 
     default = get_lang_class(lang).default_config["nlp"]["tokenizer"]
-    return lang in SPACED or default == RULES["nlp"]["tokenizer"]
+    return lang in SPACED or default == RULES["nlp"]["tokenizer"] or not can_tokenize(lang)
+
+
+def can_tokenize(lang: str) -> bool:
+    """Return whether spaCy's default tokenizer of a language is installed."""
+    import spacy
+
+    try:
+        spacy.blank(lang)
+    except ImportError:
+        return False
+    return True
 
 
 def blank(lang: str) -> Language:
-    """Return an empty pipeline of a language, with a tokenizer by rules if the language has one.
+    """Return an empty pipeline of a language, with a tokenizer by rules.
 
-    Raises ImportError for an unknown language, or one whose tokenizer needs a package that is missing.
+    Raises ImportError for an unknown language.
     """
     import spacy
 
-    return spacy.blank(lang, config=RULES if has_rules(lang) else {})
+    return spacy.blank(lang, config=RULES)
 
 
 def choose_encoder(encoder: str, source: dict[str, Any]) -> str:

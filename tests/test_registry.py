@@ -26,6 +26,7 @@ REGISTRIES = {
     "loggers",
     "readers",
     "scorers",
+    "tokenizers",
 }
 
 

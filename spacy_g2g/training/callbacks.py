@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from spacy.language import Language
 from spacy.training import Example
-from spacy.training.callbacks import create_copy_from_base_model
-from spacy.util import logger, resolve_dot_names, split_requirement
+from spacy.util import load_model, logger, registry, resolve_dot_names, split_requirement
 
 from .. import __version__
 from ..errors import Warnings
@@ -29,7 +29,8 @@ def make_prepare_pipeline(tokenizer: str | None = None) -> Callable[[Language], 
     """
 
     def before_init(nlp: Language) -> Language:
-        create_copy_from_base_model(tokenizer)(nlp)
+        if tokenizer:
+            take_tokenizer(nlp, load_model(tokenizer))
         untaught = find_untaught(nlp.pipeline, read_training_examples(nlp))
         for name in untaught:
             scores = nlp.get_pipe_meta(name).default_score_weights or {}
@@ -44,6 +45,14 @@ def make_prepare_pipeline(tokenizer: str | None = None) -> Callable[[Language], 
         return nlp
 
     return before_init
+
+
+def take_tokenizer(nlp: Language, base: Any) -> None:
+    """Give a pipeline a copy of another pipeline's tokenizer, of any kind."""
+    settings = base.config["nlp"]["tokenizer"]
+    made = registry.resolve({"tokenizer": settings})["tokenizer"](nlp)
+    nlp.tokenizer = made.from_bytes(base.tokenizer.to_bytes(exclude=["vocab"]))
+    nlp.config["nlp"]["tokenizer"] = settings
 
 
 def read_training_examples(nlp: Language) -> list[Example]:

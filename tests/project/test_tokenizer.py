@@ -18,6 +18,7 @@ from project.tokenizer_rules import Change, additions, language_rules
 from project.tokenizer_search import ChunkTable, train_tokenizer
 from spacy_g2g.evaluation.tokenization import compare_tokens, tokens_of
 from spacy_g2g.formats.conllu import read_conllu
+from spacy_g2g.tokenizer.learned_tokenizer import LearnedTokenizer
 
 from ..formats.samples import row
 from ..util import mostly_thorough
@@ -162,15 +163,47 @@ def test_an_empty_file_and_an_unknown_language_are_errors(tmp_path, monkeypatch,
         tokenizer.main()
 
 
-@pytest.mark.parametrize("lang", ["zh", "ja", "th"])
-def test_a_language_without_rules_is_left_as_it_is(tmp_path, monkeypatch, capsys, lang):
-    """Also without the package that its tokenizer needs."""
-    monkeypatch.setattr("sys.argv", ["tokenizer", "train.conllu", str(tmp_path / "out"), "--lang", lang])
+def test_a_treebank_with_spaces_of_a_language_without_rules_gets_none(tmp_path, monkeypatch, capsys):
+    (tmp_path / "train.conllu").write_text(
+        row("1", "我", "0", "root") + row("2", "去") + "\n", encoding="utf8"
+    )
+    command = ["tokenizer", str(tmp_path / "train.conllu"), str(tmp_path / "out"), "--lang", "zh"]
+    monkeypatch.setattr("sys.argv", command)
     tokenizer.main()
     assert "has no rules" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("lang", ["ko", "vi"])
+@pytest.mark.parametrize("lang", ["zh", "ja", "th", "xx"])
+def test_a_treebank_without_spaces_gets_a_tokenizer_that_learns(tmp_path, monkeypatch, capsys, lang):
+    """In any language, and without the package that spaCy's own tokenizer needs."""
+    words = ["我们", "去", "学校", "。"]
+    sentence = "".join(
+        f"{i}\t{word}" + "\t_" * 4 + f"\t{i - 1}\tdep\t_\tSpaceAfter=No\n" for i, word in enumerate(words, 1)
+    )
+    (tmp_path / "train.conllu").write_text(f"{sentence}\n" * 20, encoding="utf8")
+    command = ["tokenizer", str(tmp_path / "train.conllu"), str(tmp_path / "out"), "--lang", lang]
+    monkeypatch.setattr("sys.argv", command)
+    tokenizer.main()
+    assert "F1 of tokens on train 100.00" in " ".join(capsys.readouterr().out.split())
+    nlp = spacy.load(tmp_path / "out")
+    assert (nlp.lang, [token.text for token in nlp("学校去我们")]) == (lang, ["学校", "去", "我们"])
+
+
+def test_a_treebank_that_rules_do_not_fit_gets_a_tokenizer_that_learns(tmp_path):
+    """As in Maltese, each article is a token with its hyphen, which the rules of spaCy cut off."""
+    rows, firsts = [], ["l-", "il-", "fil-", "tal-", "bil-", "dil-", "mil-", "sal-", "kif-", "hal-"]
+    for i, first in enumerate(firsts):
+        article = f"1\t{first}\t_\t_\t_\t_\t0\troot\t_\tSpaceAfter=No\n"
+        rows.append(article + row("2", f"{'kbs'[i % 3]}elma", "1") + "\n")
+    path = tmp_path / "train.conllu"
+    path.write_text("".join(rows * 3), encoding="utf8")
+    for dev, expected in ((None, Tokenizer), (path, LearnedTokenizer)):
+        tokenizer.make_tokenizer(path, output=tmp_path / "out", lang="xx", dev=dev)
+        assert type(spacy.load(tmp_path / "out").tokenizer) is expected
+    assert [token.text for token in spacy.load(tmp_path / "out")("dal-kelma")] == ["dal-", "kelma"]
+
+
+@pytest.mark.parametrize("lang", ["ko", "vi", "th", "ja"])
 def test_a_language_with_spaces_needs_no_further_package(tmp_path, monkeypatch, lang):
     text = "".join(row("1", f"{i}=====", "0", "root") + "\n" for i in range(3))
     (tmp_path / "train.conllu").write_text(text)

@@ -130,6 +130,16 @@ def test_a_refiner_keeps_all_components_of_the_pipeline(trained_folder: Path):
     assert (encoder["@callbacks"], encoder["component"]) == ("spacy_g2g.EncoderFromPipeline.v1", "mine")
 
 
+def test_a_refiner_keeps_the_tokenizer_of_the_pipeline(trained_folder: Path):
+    nlp = spacy.load(trained_folder)
+    nlp.config["nlp"]["tokenizer"] = {"@tokenizers": "spacy_g2g.LearnedTokenizer.v1"}
+    config = training_config.refiner_config(refiner(), nlp, "")
+    assert config["nlp"]["tokenizer"] == nlp.config["nlp"]["tokenizer"]
+    before_init = config["initialize"]["before_init"]
+    assert before_init["@callbacks"] == "spacy.copy_from_base_model.v1"
+    assert before_init["tokenizer"] == "${paths.parser}"
+
+
 @pytest.mark.parametrize(
     ("encoder", "expected"),
     [

@@ -80,6 +80,8 @@ def test_every_encoder_of_the_table_has_a_known_license():
         ({"treebank": "UD_Dutch-Alpino", "code": "nl"}, "nl"),
         ({"treebank": "UD_Korean-GSD"}, "ko"),
         ({"treebank": "UD_Vietnamese-VTB", "code": "vi"}, "vi"),
+        ({"treebank": "UD_Japanese-GSD"}, "ja"),
+        ({"treebank": "UD_Thai-PUD", "code": "th"}, "th"),
         ({"treebank": "UD_Kiche-IU", "code": "quc"}, "xx"),
         ({"treebank": "mine"}, "xx"),
         ({}, "xx"),

@@ -80,3 +80,15 @@ def test_a_splitter_is_left_out_where_there_are_no_multiword_tokens(tmp_path: Pa
     without.write_text("".join(line for line in lines if "-" not in line.split("\t")[0]), encoding="utf8")
     for path, expected in ((with_tokens, True), (without, False)):
         assert ("mwt_splitter" in make_prepare_pipeline()(light(path)).pipe_names) == expected
+
+
+def test_a_tokenizer_of_another_kind_than_the_languages_is_taken(tmp_path: Path):
+    settings = {"@tokenizers": "spacy_g2g.LearnedTokenizer.v1"}
+    base = spacy.blank("xx", config={"nlp": {"tokenizer": settings}})
+    base.tokenizer.train("ab" * 50, range(100))
+    base.to_disk(tmp_path / "base")
+    corpus = changed(tmp_path / "train.conllu", {})
+    nlp = make_prepare_pipeline(str(tmp_path / "base"))(light(corpus))
+    assert nlp.config["nlp"]["tokenizer"] == settings
+    assert nlp.tokenizer.vocab is nlp.vocab
+    assert [token.text for token in nlp.make_doc("baab")] == ["b", "a", "a", "b"]

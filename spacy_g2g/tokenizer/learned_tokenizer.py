@@ -1,0 +1,167 @@
+"""A tokenizer that learns from a treebank at which characters words start.
+
+It is for languages without spaces between words, such as Chinese, Japanese and Thai. Each place is a choice
+of its own, by the characters around it, as in Neubig, Nakata and Mori (2011), "Pointwise Prediction for
+Robust, Adaptable Japanese Morphological Analysis".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from unicodedata import category
+from unicodedata import name as unicode_name
+
+import numpy as np
+import srsly
+from spacy.lang.tokenizer_exceptions import URL_MATCH
+from spacy.language import Language
+from spacy.strings import get_string_id
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from ..arrays import BoolArray, FloatArray, IntArray
+
+#: Number of weights. Each feature has the weight at its hash.
+N_WEIGHTS = 2**20
+#: Number of characters on each side of a place that are read, and maximum length of their n-grams.
+WINDOW, LONGEST = 3, 3
+#: Epochs of training, places in a batch, rate of Adagrad, share of features that are left out in training.
+EPOCHS, BATCH, RATE, DROPOUT = 12, 64, 0.1, 0.5
+_PARTS = re.compile(r"\s+|\S+")
+_FACTOR, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(44)
+
+
+class LearnedTokenizer:
+    """Cuts text at white space, and at the places where a trained model expects a word to start.
+
+    White space becomes tokens as in spaCy's tokenizer, and an address of the web or of mail stays whole if it
+    is between white space. Before training, text is cut at white space alone.
+    """
+
+    def __init__(self, vocab: Vocab) -> None:
+        self.vocab = vocab
+        #: Log-odds of a start that each feature adds; float [N_WEIGHTS].
+        self.weights: FloatArray = np.zeros(0, dtype=np.float32)
+
+    def __call__(self, text: str) -> Doc:
+        """Make the tokens of a text."""
+        words: list[str] = []
+        spaces: list[bool] = []
+        starts = self._starts(text)
+        for part in _PARTS.finditer(text):
+            start, end = part.span()
+            if text[start].isspace():
+                if words and text[start] == " ":
+                    spaces[-1] = True
+                    start += 1
+                cuts = [start, end]
+            elif URL_MATCH(part.group()):
+                cuts = [start, end]
+            else:
+                cuts = [start, *(start + 1 + np.flatnonzero(starts[start + 1 : end])).tolist(), end]
+            new = [text[a:b] for a, b in pairwise(cuts) if a < b]
+            words += new
+            spaces += [False] * len(new)
+        return Doc(self.vocab, words=words, spaces=spaces)
+
+    def _starts(self, text: str) -> BoolArray:
+        """Return whether the model expects a word to start at each character, bool [characters]."""
+        if not len(self.weights) or not text:
+            return np.zeros(len(text), dtype=np.bool_)
+        starts: BoolArray = self.weights[features_of(text)].sum(axis=1) > 0
+        return starts
+
+    # Training
+
+    def train(self, text: str, starts: Iterable[int], *, seed: int = 0) -> None:
+        """Learn from a text, by logistic regression.
+
+        starts: Offsets in the text at which words start.
+        seed: Seed of the order of places and of dropout.
+        """
+        rng = np.random.default_rng(seed)
+        is_start = np.zeros(len(text), dtype=np.bool_)
+        is_start[[*starts]] = True
+        is_space = np.array([*map(str.isspace, text)], dtype=np.bool_)
+        places = 1 + np.flatnonzero(~is_space[1:] & ~is_space[:-1])
+        features, gold = features_of(text)[places], is_start[places]
+        weights, squares = np.zeros((2, N_WEIGHTS), dtype=np.float32)
+        for _ in range(EPOCHS):
+            order = rng.permutation(len(places))
+            for i in range(0, len(order), BATCH):
+                batch = features[order[i : i + BATCH]]
+                is_kept = rng.random(batch.shape) > DROPOUT
+                log_odds = (weights[batch] * is_kept).sum(axis=1) / (1 - DROPOUT)
+                error = 1 / (1 + np.exp(-log_odds)) - gold[order[i : i + BATCH]]
+                kept, gradient = batch[is_kept], np.broadcast_to(error[:, None], batch.shape)[is_kept]
+                np.add.at(squares, kept, gradient**2)
+                np.add.at(weights, kept, -RATE * gradient / np.sqrt(squares[kept] + 1e-6))
+        self.weights = weights.astype(np.float16).astype(np.float32)
+
+    # Saving
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:  # noqa: ARG002
+        """Return the weights, in half precision."""
+        content: bytes = srsly.msgpack_dumps({"weights": self.weights.astype(np.float16)})
+        return content
+
+    def from_bytes(self, content: bytes, *, exclude: Iterable[str] = ()) -> LearnedTokenizer:  # noqa: ARG002
+        """Read what ``to_bytes`` returned."""
+        self.weights = srsly.msgpack_loads(content)["weights"].astype(np.float32)
+        return self
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Write a file."""
+        Path(path).write_bytes(self.to_bytes(exclude=exclude))
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> LearnedTokenizer:
+        """Read a file."""
+        return self.from_bytes(Path(path).read_bytes(), exclude=exclude)
+
+
+def features_of(text: str) -> IntArray:
+    """Return the features of the place before each character, int [characters, features].
+
+    They are hashes of the n-grams of characters, and of the n-grams of kinds of characters, near the place.
+    All white space is the same.
+    """
+    edge = [0] * WINDOW
+    columns = []
+    for values in ([" " if char.isspace() else char for char in text], [*map(kind_of, text)]):
+        hashes = np.array([*edge, *(hash_of(value) for value in values), *edge], dtype=np.uint64)
+        grams = np.zeros_like(hashes)
+        for n in range(1, LONGEST + 1):
+            # The n-gram that starts at each character; the last characters have none.
+            grams = grams[: len(hashes) - n + 1] * _FACTOR + hashes[n - 1 :]
+            for start in range(2 * WINDOW - n + 1):
+                mixed = (grams[start : start + len(text)] + np.uint64(64 * n + start)) * _FACTOR
+                columns.append((mixed ^ (mixed >> np.uint64(29))) * _FACTOR >> _SHIFT)
+    return np.stack(columns, axis=1).astype(np.int32)
+
+
+@lru_cache(maxsize=100_000)
+def kind_of(char: str) -> str:
+    """Return the kind of a character: its Unicode category, and the script of a letter or mark."""
+    kind = " " if char.isspace() else category(char)
+    return f"{kind} {unicode_name(char, '').split(' ')[0]}" if kind[0] in "LM" else kind
+
+
+def hash_of(value: str) -> int:
+    """Return a hash of a character or a kind, which is the same in each run."""
+    return get_string_id(value)
+
+
+def make_learned_tokenizer() -> Callable[[Language], LearnedTokenizer]:
+    """Return a function that makes a tokenizer for a pipeline: the setting ``[nlp.tokenizer]``.
+
+    The tokenizer must be trained, as by ``python -m project.tokenizer``, or loaded.
+    """
+
+    def make(nlp: Language) -> LearnedTokenizer:
+        return LearnedTokenizer(nlp.vocab)
+
+    return make
