@@ -1,7 +1,7 @@
 """Fetch the CoNLL-U files of a Universal Dependencies treebank, and verify them by SHA-256.
 
     python -m project.treebank get TREEBANK TAG FOLDER CHECKSUMS --or-download BASE
-    python -m project.treebank get TREEBANK TAG FOLDER CHECKSUMS --train F --dev F [--test F]
+    python -m project.treebank get TREEBANK TAG FOLDER CHECKSUMS --train F [--dev F] [--test F]
     python -m project.treebank verify FOLDER CHECKSUMS
 
 TREEBANK may be several names, separated by spaces. FOLDER then has the joined sets, and a folder for each
@@ -9,7 +9,7 @@ treebank.
 
 The first download writes CHECKSUMS, in the format of `sha256sum`. Every later download must give the same
 files. With paths, nothing is downloaded: FOLDER gets the files at these paths as CoNLL-U. Their suffix says
-whether they are CoNLL-U or CoNLL-X.
+whether they are CoNLL-U or CoNLL-X. A missing development set is made of the last tenth of the training set.
 """
 
 from __future__ import annotations
@@ -65,8 +65,7 @@ def download(base: str, *, treebank: str, tag: str, folder: Path, checksums: Pat
     if folder.exists():
         if read_source(folder).get("origin") == FILES:
             raise SystemExit(
-                f"{folder} is made of files by path. Expected train_path and dev_path, or another name for a "
-                "download."
+                f"{folder} is made of files by path. Expected train_path, or another name for a download."
             )
         verify(folder, checksums=checksums)
         return
@@ -114,16 +113,15 @@ def import_files(
     *,
     checksums: Path,
     data_license: str = "",
-    hold_out: bool = False,
 ) -> None:
     """Put the user's files into a folder as train.conllu, dev.conllu and test.conllu: all or nothing.
 
     treebank: Name for the data.
-    paths: File of each set, or a folder whose treebank files are joined. A test set is not needed.
+    paths: File of each set, or a folder whose treebank files are joined. Only the training set is needed; a
+        missing development set is made of its end.
     folder: Folder to make. It replaces a folder of other files given by path.
     checksums: File for the checksums.
     data_license: License of the data.
-    hold_out: Make a missing development set of the last tenth of the training set.
     Raises SystemExit if a path can't be read, if the name belongs to a UD treebank or has spaces, or if the
         folder is a download.
     """
@@ -132,10 +130,8 @@ def import_files(
             f"{treebank} is the name of a UD treebank, or has spaces. Expected a name of your own for files "
             "by path, as in: --vars.treebank mine"
         )
-    needed = ("train",) if hold_out else ("train", "dev")
-    missing = [f"{split}_path" for split in needed if split not in paths]
-    if missing:
-        raise SystemExit(f"There is no {' and no '.join(missing)}. Expected train_path and dev_path.")
+    if "train" not in paths:
+        raise SystemExit("There is no train_path. Expected train_path, and dev_path if you have one.")
     files = {split: find_files(path) for split, path in paths.items()}
     parts = {}
     for split, split_files in files.items():
@@ -247,8 +243,6 @@ def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
     source = "URL or local folder to download from, unless files are given by path"
     get.add_argument("--or-download", default="", help=source)
     get.add_argument("--license", default="", help="license of files given by path")
-    held_out = "take the last tenth of the training files as development set if none is given"
-    get.add_argument("--hold-out", action="store_true", help=held_out)
     return cli.parse_args(arguments)
 
 
@@ -277,7 +271,6 @@ def fetch(options: argparse.Namespace) -> None:
             options.folder,
             checksums=options.checksums,
             data_license=data_license,
-            hold_out=options.hold_out,
         )
     else:
         download(

@@ -9,6 +9,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from wasabi import msg
+
 from spacy_g2g.files import sha256_of, write_text
 from spacy_g2g.formats.conllu import read_conllu, write_conllu
 from spacy_g2g.formats.conllx import TREEBANK_SUFFIXES
@@ -43,21 +45,24 @@ def join_splits(treebank: str, source: Path, *, target: Path) -> dict[str, list[
     treebank: Name of the treebank, for messages.
     source: Folder of the treebank.
     target: Folder to write to.
-    Returns the name and checksum of each part, by set.
-    Raises SystemExit if a set is missing.
+    Returns the name and checksum of each part, by set. A treebank may lack the test set. A missing
+    development set is made of the end of the training set.
+    Raises SystemExit if the training set is missing.
     """
     parts = {}
     for split in SPLITS:
         paths = sorted(_own_files(source, f"*-ud-{split}*.conllu"), key=_natural_order)
-        if not paths:
+        if not paths and split == "train":
             names = ", ".join(sorted(path.name for path in source.glob("*.conllu"))) or "no .conllu file"
             raise SystemExit(
-                f"{treebank} has no {split} set: expected *-ud-{split}.conllu, found {names}. "
-                "Choose a treebank that has all three sets, or give files by --vars.train_path and "
-                "--vars.dev_path, with another name as --vars.treebank; they need no test set."
+                f"{treebank} has no train set: expected *-ud-train.conllu, found {names}. Choose a treebank "
+                "that has one, or give a file by --vars.train_path, with another name as --vars.treebank."
             )
-        _concatenate(paths, target / f"{split}.conllu")
-        parts[split] = [describe_file(path, path.name) for path in paths]
+        if paths:
+            _concatenate(paths, target / f"{split}.conllu")
+            parts[split] = [describe_file(path, path.name) for path in paths]
+    if "dev" not in parts:
+        hold_out_dev(target)
     for pattern in DOCUMENTS:
         for path in _own_files(source, pattern):
             shutil.copyfile(path, target / path.name)
@@ -72,7 +77,9 @@ def join_treebanks(names: Sequence[str], tag: str, folder: Path) -> None:
     folder: Folder with a folder for each treebank. It gets the joined sets.
     """
     for split in SPLITS:
-        _concatenate([folder / name / f"{split}.conllu" for name in names], folder / f"{split}.conllu")
+        paths = [folder / name / f"{split}.conllu" for name in names]
+        if found := [path for path in paths if path.exists()]:
+            _concatenate(found, folder / f"{split}.conllu")
     treebanks = [read_source(folder / name) for name in names]
     codes = list(dict.fromkeys(each["code"] for each in treebanks))
     licenses = list(dict.fromkeys(each["license"] for each in treebanks))
@@ -90,8 +97,11 @@ def hold_out_dev(folder: Path) -> None:
     """Move the last tenth of the sentences of train.conllu, at least one, to dev.conllu."""
     sentences = [*read_conllu(folder / "train.conllu")]
     if len(sentences) < 2:
-        raise SystemExit(f"There are {len(sentences)} sentences by train_path. Expected two or more.")
+        raise SystemExit(f"There are {len(sentences)} sentences to train on. Expected two or more.")
     edge = len(sentences) - max(1, len(sentences) // 10)
+    msg.info(
+        f"There is no development set: it is made of the last {len(sentences) - edge} training sentences"
+    )
     for split, part in (("train", sentences[:edge]), ("dev", sentences[edge:])):
         (folder / f"{split}.conllu").write_text("".join(write_conllu(part)), encoding="utf8", newline="")
 

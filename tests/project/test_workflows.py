@@ -386,13 +386,31 @@ def test_unknown_treebank_is_named_and_leaves_nothing(project: Path, tmp_path: P
     assert downloaded(project) == []
 
 
-def test_treebank_without_development_set_is_refused(project: Path, plain: Path):
-    (plain / TREEBANK / f"{PREFIX}-dev.conllu").unlink()
+def test_treebank_without_training_set_is_refused(project: Path, plain: Path):
+    for part in (plain / TREEBANK).glob("*-train-*.conllu"):
+        part.unlink()
     done = download(project, plain)
     assert done.returncode == 1
-    assert f"{TREEBANK} has no dev set: expected *-ud-dev.conllu, found {PREFIX}-test.conllu" in done.stderr
+    assert (
+        f"{TREEBANK} has no train set: expected *-ud-train.conllu, found {PREFIX}-dev.conllu" in done.stderr
+    )
     assert "--vars.train_path" in done.stderr
     assert downloaded(project) == []
+
+
+def test_treebank_with_a_training_set_alone_is_enough(
+    project: Path, plain: Path, capsys: pytest.CaptureFixture[str]
+):
+    for split in ("dev", "test"):
+        (plain / TREEBANK / f"{PREFIX}-{split}.conllu").unlink()
+    done = download(project, plain)
+    assert done.returncode == 0, done.stderr
+    assert "made of the last 2 training sentences" in " ".join(capsys.readouterr().out.split())
+    (folder,) = (project / "assets/treebanks").iterdir()
+    texts = [(folder / f"{split}.conllu").read_text(encoding="utf8") for split in ("train", "dev")]
+    assert "".join(texts) == "".join(sample("train", N_TRAIN))
+    assert texts[1].count("# sent_id") == N_TRAIN // 10
+    assert not (folder / "test.conllu").exists()
 
 
 @pytest.mark.parametrize("with_signal", ["KILL", "TERM"])
@@ -454,12 +472,12 @@ def test_files_by_path_take_the_place_of_a_download(plain: Path, tmp_path: Path)
     assert f"{folder} is made of files by path" in import_files(folder).stderr
 
 
-def test_files_by_path_need_a_name_and_a_development_set(plain: Path, tmp_path: Path):
+def test_files_by_path_need_a_name_and_a_training_set(plain: Path, tmp_path: Path):
     train = plain / TREEBANK / f"{PREFIX}-train-a.conllu"
     done = import_files(tmp_path / "x", name="UD_English-EWT", train=train, dev=train)
     assert "UD_English-EWT is the name of a UD treebank" in done.stderr
-    done = import_files(tmp_path / "x", train=train)
-    assert "There is no dev_path" in done.stderr
+    done = import_files(tmp_path / "x", dev=train)
+    assert "There is no train_path" in done.stderr
     done = import_files(tmp_path / "x", train=train, dev=tmp_path / "none.conllu")
     assert f"There is no treebank at {tmp_path / 'none.conllu'}" in done.stderr
     assert not (tmp_path / "x").exists()
