@@ -9,7 +9,7 @@ from typing import Any
 
 from spacy.language import Language
 from spacy.pipeline import DependencyParser
-from spacy.util import load_config
+from spacy.util import get_lang_class, load_config
 from thinc.api import Config
 from wasabi import msg
 
@@ -170,8 +170,20 @@ def choose_steps(steps: int, epochs: float, batches: int) -> int:
 
 
 def pipeline_config(path: Path, settings: Mapping[str, Any]) -> Config:
-    """Read a config and replace its settings. `paths.encoder` is not set if the config has none."""
+    """Read a config and replace its settings. `paths.encoder` is not set if the config has none.
+
+    A component loses the settings that its language's own factory lacks: spaCy's morphologizer of Japanese
+    has no `label_smoothing`.
+    """
     config = load_config(path)
     if "encoder" not in config.get("paths", {}):
         settings = {name: value for name, value in settings.items() if name != "paths.encoder"}
-    return load_config(path, overrides=dict(settings))
+    config = load_config(path, overrides=dict(settings))
+    language = get_lang_class(config["nlp"]["lang"])
+    for component in config["components"].values():
+        factory = component.get("factory", "")
+        if language.has_factory(factory) and language.has_factory(f"{language.lang}.{factory}"):
+            known = {"factory", *(language.get_factory_meta(factory).default_config or ())}
+            for name in component.keys() - known:
+                del component[name]
+    return config

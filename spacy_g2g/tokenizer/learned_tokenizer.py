@@ -8,6 +8,7 @@ Robust, Adaptable Japanese Morphological Analysis".
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from itertools import pairwise
@@ -31,6 +32,8 @@ N_WEIGHTS = 2**20
 WINDOW, LONGEST = 3, 3
 #: Epochs of training, places in a batch, rate of Adagrad, share of features that are left out in training.
 EPOCHS, BATCH, RATE, DROPOUT = 12, 64, 0.1, 0.5
+#: Minimum share of starts among the inner places of a script in which words may follow one another.
+MIN_STARTS = 0.01
 _PARTS = re.compile(r"\s+|\S+")
 _FACTOR, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(44)
 
@@ -46,6 +49,8 @@ class LearnedTokenizer:
         self.vocab = vocab
         #: Log-odds of a start that each feature adds; float [N_WEIGHTS].
         self.weights: FloatArray = np.zeros(0, dtype=np.float32)
+        #: Scripts in which words may follow one another without a mark or white space between them.
+        self.scripts: set[str] = set()
 
     def __call__(self, text: str) -> Doc:
         """Make the tokens of a text."""
@@ -73,6 +78,8 @@ class LearnedTokenizer:
         if not len(self.weights) or not text:
             return np.zeros(len(text), dtype=np.bool_)
         starts: BoolArray = self.weights[features_of(text)].sum(axis=1) > 0
+        for i in inner_places(text):
+            starts[i] &= script_of(text[i]) in self.scripts
         return starts
 
     # Training
@@ -101,17 +108,23 @@ class LearnedTokenizer:
                 np.add.at(squares, kept, gradient**2)
                 np.add.at(weights, kept, -RATE * gradient / np.sqrt(squares[kept] + 1e-6))
         self.weights = weights.astype(np.float16).astype(np.float32)
+        inner = inner_places(text)
+        n_inner = Counter(script_of(text[i]) for i in inner)
+        n_starts = Counter(script_of(text[i]) for i in inner if is_start[i])
+        self.scripts = {script for script, n in n_starts.items() if n >= MIN_STARTS * n_inner[script]}
 
     # Saving
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:  # noqa: ARG002
-        """Return the weights, in half precision."""
-        content: bytes = srsly.msgpack_dumps({"weights": self.weights.astype(np.float16)})
-        return content
+        """Return the scripts, and the weights in half precision."""
+        content = {"weights": self.weights.astype(np.float16), "scripts": sorted(self.scripts)}
+        packed: bytes = srsly.msgpack_dumps(content)
+        return packed
 
     def from_bytes(self, content: bytes, *, exclude: Iterable[str] = ()) -> LearnedTokenizer:  # noqa: ARG002
         """Read what ``to_bytes`` returned."""
-        self.weights = srsly.msgpack_loads(content)["weights"].astype(np.float32)
+        loaded = srsly.msgpack_loads(content)
+        self.weights, self.scripts = loaded["weights"].astype(np.float32), {*loaded["scripts"]}
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
@@ -148,6 +161,17 @@ def kind_of(char: str) -> str:
     """Return the kind of a character: its Unicode category, and the script of a letter or mark."""
     kind = " " if char.isspace() else category(char)
     return f"{kind} {unicode_name(char, '').split(' ')[0]}" if kind[0] in "LM" else kind
+
+
+def script_of(char: str) -> str:
+    """Return the script of a letter or mark, such as "HIRAGANA"; "" for other characters."""
+    return kind_of(char).partition(" ")[2]
+
+
+def inner_places(text: str) -> list[int]:
+    """Return the indices of letters and marks that follow a letter or mark of the same script."""
+    scripts = [*map(script_of, text)]
+    return [i for i in range(1, len(text)) if scripts[i] and scripts[i] == scripts[i - 1]]
 
 
 def hash_of(value: str) -> int:

@@ -7,7 +7,7 @@ import pytest
 import spacy
 from spacy.lang.ko import Korean
 from spacy.tokenizer import Tokenizer
-from spacy.util import load_config
+from spacy.util import load_config, load_model_from_config
 from thinc.api import Config
 
 from project import train, training_config
@@ -212,6 +212,19 @@ def test_epochs_are_turned_into_steps():
     assert steps(20, 10, 292) == 20
     assert steps(0, 0, 292) == 0
     assert steps(0, 0.001, 292) == 1
+
+
+@pytest.mark.parametrize("name", ["pipeline.cfg", "pipeline_scratch.cfg"])
+@pytest.mark.parametrize("lang", ["ja", "th", "zh", "he", "hi"])
+def test_a_whole_pipeline_of_each_language_can_be_made(name: str, lang: str):
+    """Japanese has a morphologizer of its own, with fewer settings."""
+    config = training_config.pipeline_config(CONFIGS / name, training_config.overrides("", lang=lang))
+    components = {key: config["components"][key] for key in ("tagger", "morphologizer")}
+    nlp = load_model_from_config(
+        Config({"nlp": {**config["nlp"], "pipeline": [*components]}, "components": components}),
+        auto_fill=True,
+    )
+    assert (nlp.lang, nlp.pipe_names) == (lang, ["tagger", "morphologizer"])
 
 
 @pytest.mark.parametrize("config", ["syntr_scratch.cfg", "pipeline.cfg"])

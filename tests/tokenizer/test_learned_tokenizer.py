@@ -4,6 +4,7 @@ import pickle
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
@@ -56,6 +57,15 @@ def test_white_space_becomes_tokens_as_in_spacys_tokenizer(trained: Language, te
 def test_addresses_between_white_space_stay_whole(trained: Language):
     text = "我们 https://example.com/a?b=c 去 a.b@example.com"
     assert [token.text for token in trained(text)] == text.split()
+
+
+def test_words_of_scripts_that_have_spaces_stay_whole(trained: Language):
+    """Whatever the model expects: it has not learned from such letters."""
+    nlp = spacy.blank("zh", config=CONFIG)
+    nlp.tokenizer.from_bytes(trained.tokenizer.to_bytes())
+    nlp.tokenizer.weights = np.abs(nlp.tokenizer.weights) + 1
+    text = "hello привет नमस्ते 你"
+    assert [token.text for token in nlp(text)] == text.split()
 
 
 def test_any_text_comes_out_as_it_went_in(trained: Language):
