@@ -14,8 +14,9 @@ from spacy.training import Example
 
 from ..data.multiword import lower_case
 
-#: Tables of the component: the lemmas of words, and the parts of speech whose lemmas are in lower case.
-LEMMAS, LOWER_CASE = "lemmas", "lower_case"
+#: Tables of the component: the lemmas of words, the parts of speech whose lemmas are in lower case, and the
+#: characters of words. Components that were saved by earlier versions do not have the last.
+LEMMAS, LOWER_CASE, CHARACTERS = "lemmas", "lower_case", "characters"
 
 
 class LemmaTable(Lemmatizer):
@@ -24,13 +25,16 @@ class LemmaTable(Lemmatizer):
     @classmethod
     def get_lookups_config(cls, mode: str) -> tuple[list[str], list[str]]:  # noqa: ARG003
         """Return the names of the tables."""
-        return [LEMMAS, LOWER_CASE], []
+        return [LEMMAS, LOWER_CASE], [CHARACTERS]
 
     def table_lemmatize(self, token: Token) -> list[str]:
         """Return the lemma of a token, before further ones that it may have."""
         lemma, known = token.lemma_, self.lookups.get_table(LEMMAS).get(_key(token))
         if known:
             return [lemma] if lemma in known else known
+        characters = self.lookups.get_table(CHARACTERS, None)
+        if characters and not any(map(characters.__contains__, token.lower_)):
+            return [token.text]
         is_lower = lemma[:1].isupper() and token.pos_ in self.lookups.get_table(LOWER_CASE)
         return [lower_case(lemma, lang=self.vocab.lang) if is_lower else lemma]
 
@@ -57,6 +61,8 @@ class LemmaTable(Lemmatizer):
                 counts[_key(token)][token.lemma_] += 1
                 if token.text[:1].isupper():
                     n_lower[token.pos_] += 1 if token.lemma_[:1].islower() else -1
+                if self.lookups.has_table(CHARACTERS):
+                    self.lookups.get_table(CHARACTERS).update(dict.fromkeys(token.lower_, True))
         lemmas = self.lookups.get_table(LEMMAS)
         for key, counter in counts.items():
             found = [lemma for lemma, _ in counter.most_common()]
@@ -68,7 +74,7 @@ class LemmaTable(Lemmatizer):
 
 def _empty_tables() -> Lookups:
     lookups = Lookups()
-    for name in (LEMMAS, LOWER_CASE):
+    for name in (LEMMAS, LOWER_CASE, CHARACTERS):
         lookups.add_table(name)
     return lookups
 
@@ -86,7 +92,8 @@ def make_lemma_table(nlp: Language, name: str) -> LemmaTable:
     It stands behind a lemmatizer. Words of the training data keep the lemmatizer's lemma if their form has it
     there with this part of speech. Otherwise they get the most frequent one. Capital letters make no
     difference. Lemmas of other words are put into lower case if that is so in the training data for most
-    capitalized words of their part of speech.
+    capitalized words of their part of speech. A word without any character of the training data, such as an
+    emoji or a word in another script, is its own lemma.
     """
     table = LemmaTable(nlp.vocab, None, name, mode="table", overwrite=True, scorer=None)
     table.lookups = _empty_tables()

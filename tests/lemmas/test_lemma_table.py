@@ -74,6 +74,14 @@ def test_words_of_the_treebank_have_its_lemmas(word: str, pos: str, given: str, 
     assert lemma(table_nlp(), word, pos, given) == expected
 
 
+@pytest.mark.parametrize("word", ["\N{GRINNING FACE}", "\u043c\u0438\u0440", "\u4f60\u597d"])
+def test_a_word_of_other_characters_than_the_treebanks_is_its_own_lemma(word: str):
+    nlp = table_nlp()
+    assert lemma(nlp, word, "NOUN", f"{word}s") == word
+    nlp.get_pipe("lemma_table").lookups.remove_table("characters")  # type: ignore[attr-defined]
+    assert lemma(nlp, word, "NOUN", f"{word}s") == f"{word}s"  # as in earlier versions
+
+
 def test_further_examples_come_first():
     nlp = table_nlp()
     nlp.get_pipe("lemma_table").learn(examples(nlp, [("saw", "VERB", "saw"), ("boats", "NOUN", "boat")]))  # type: ignore[attr-defined]
