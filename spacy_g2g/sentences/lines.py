@@ -2,8 +2,8 @@
 
 A line may end because its text ends, or because the next word would not fit (a wrapped line). The lines
 around it show which. Blank lines, and marks such as those of Markdown at the beginning of a line, divide a
-text into blocks: paragraphs, headings, items of lists, rows of tables, quotations. A sentence never crosses
-the boundary of a block.
+text into blocks: paragraphs, headings, items of lists, rows of tables, quotations. The times of a chat or log
+are such marks, too. A sentence never crosses the boundary of a block.
 """
 
 from __future__ import annotations
@@ -25,11 +25,15 @@ from ..data.segmentation import Segmentation
 #: Kinds of lines, by their beginning after the marks of a quotation.
 KINDS = ("item", "number", "heading", "row", "rule", "capital", "small", "other")
 _QUOTE = re.compile(r"(?:>[ \t]?)+")
+#: A time of day, and a date before it.
+_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
+_DATE = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?[ \tT]+"
 _BEGINNING = re.compile(
-    r"""(?P<rule>(?:[-=*_~]{2,}|(?:[-*_][ \t]+){2,}[-*_]|`{3,}\w*)\s*$)
-    |(?P<item>[-*+\u2022\u25e6\u25aa\u00b7\u2013\u2014](?=\s\S))
-    |(?P<number>\(?(?:\d{1,3}|[^\W\d_]|[ivx]{2,4})[.)](?=\s\S))
-    |(?P<heading>\#{1,6}(?=\s))
+    rf"""(?P<rule>(?:[-=*_~]{{2,}}|(?:[-*_][ \t]+){{2,}}[-*_]|`{{3,}}\w*)\s*$)
+    |(?P<item>(?:[-*+\u2022\u25e6\u25aa\u00b7\u2013\u2014]
+        |[\[(](?:{_DATE})?{_TIME}[\])]|{_DATE}{_TIME}Z?)(?=\s\S))
+    |(?P<number>\(?(?:\d{{1,3}}|[^\W\d_]|[ivx]{{2,4}})[.)](?=\s\S))
+    |(?P<heading>\#{{1,6}}(?=\s)|\S+(?:[ ]\S+){{0,3}}(?=(?:[ ]{{2,}}|[ ]?\t\s*){_TIME}$))
     |(?P<row>\|)""",
     re.VERBOSE,
 )

@@ -60,14 +60,28 @@ def test_bare_words_follow_no_mark_and_no_break():
 
 
 KINDS = {
-    "item": ["- tea", "* tea", "\u2022 tea", "- - tea"],
+    "item": [
+        *("- tea", "* tea", "\u2022 tea", "- - tea"),
+        *("[10:32] <ann> tea", "(9:05 pm) tea", "[26.11.26, 10:32:05] Ann: tea"),
+        *("26/11/2026, 10:32 - Ann: tea", "2026-11-26 10:32:05,123 INFO tea", "2026-11-26T10:32:05Z tea"),
+    ],
     "number": ["1. tea", "(2) tea", "b) tea", "iv. tea", "\u03b2) tea", "\uac00. tea", "\u0663. tea"],
-    "heading": ["# Tea", "###### Tea"],
+    "heading": ["# Tea", "###### Tea", "Ann  10:32 AM", "ann lee\t9:05"],
     "row": ["| tea | milk |"],
     "rule": ["---", "=====", "***", "- - -", "*  *  *", "```python", "-- "],
-    "capital": ["Tea"],
+    "capital": ["Tea", "Tea at 10:32"],
     "small": ["tea"],
-    "other": ["-5 degrees", "*tea* is hot", "1.5 litres", "2026. ", "#tea", "5 cups"],
+    "other": [
+        "10:32 and later",
+        "[10:32]",
+        "(10:32, tea)",
+        "-5 degrees",
+        "*tea* is hot",
+        "1.5 litres",
+        "2026. ",
+        "#tea",
+        "5 cups",
+    ],
 }
 
 
@@ -193,6 +207,18 @@ def test_closing_marks_are_known():
     words = [token.text for doc in docs for token in doc if not token.is_space]
     closing = [words[i] for i in np.flatnonzero(found.is_closing)]
     assert closing == [")", '"', '"', ")", "\u201d"]
+
+
+def test_each_line_of_a_chat_or_log_is_a_block_with_its_time():
+    chat = "[10:32] <ann> is it up\n[10:33] <bob> yes\nand the old one\n[10:33] <ann> thanks"
+    assert [text.split(" > ")[1] for text in block_texts(chat)] == [
+        "is it up",
+        "yes and the old one",
+        "thanks",
+    ]
+    assert block_texts("Ann  10:32 AM\nis it up\nBob  10:34 AM\nyes")[1::2] == ["is it up", "yes"]
+    # A wrapped text with a time at the beginning of a line is one block.
+    assert len(block_texts("The train leaves the station of the town at\n10:32 and is here at noon.")) == 1
 
 
 def test_words_behind_marks_of_a_block_are_known():
