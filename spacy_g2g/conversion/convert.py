@@ -46,7 +46,7 @@ def convert(
     output: Annotated[Path, typer.Argument(help="The .spacy file to write")],
     *,
     n_sents: Annotated[
-        int, typer.Option("--n-sents", "-n", help="Sentences per Doc; `# newdoc` always starts a new one")
+        int, typer.Option("--n-sents", "-n", help="Sentences per Doc; `# newdoc` starts a new one")
     ] = 1,
     lang: Annotated[str, typer.Option("--lang", "-l", help="Language code of the vocabulary")] = "xx",
     merge_subtokens: Annotated[

@@ -8,7 +8,7 @@ any other Doc come from its tokens.
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,8 @@ UPOS_TAGS = frozenset(_UPOS_TAGS.split())
 TOKEN_ANNOTATIONS = ("SENT_START", "TAG", "POS", "MORPH", "LEMMA")
 ALL_ANNOTATIONS = (*TOKEN_ANNOTATIONS, "HEAD", "DEP")
 TREE_COLUMNS = ("head", "deprel")
+#: Number of sentences that show whether each sentence of a treebank is a document.
+FIRST_SENTENCES = 10
 ALL_COLUMNS = ("lemma", "upos", "xpos", "feats", *TREE_COLUMNS)
 
 
@@ -51,7 +53,10 @@ def sentences_to_docs(
     annotations: Collection[str] = ALL_ANNOTATIONS,
     keep_source: bool = True,
 ) -> Iterator[Doc]:
-    """Yield Docs of up to ``n_sents`` sentences each. The comment ``# newdoc`` always starts a Doc.
+    """Yield Docs of up to ``n_sents`` sentences each. The comment ``# newdoc`` starts a Doc.
+
+    If each of the first ten sentences is a document of its own, as in Japanese-GSD, the comment is ignored, so
+    that Docs of several sentences show where sentences end.
 
     n_sents: Maximum number of sentences in a Doc.
     annotations: Annotations to set, from ``ALL_ANNOTATIONS``; "HEAD" and "DEP" only together.
@@ -61,7 +66,11 @@ def sentences_to_docs(
     if n_sents < 1:
         raise ValueError(Errors.E501.format(n_sents=n_sents))
     check_annotations(annotations, ALL_ANNOTATIONS)
-    for paragraph in paragraphs(sentences, starts=["newdoc"], max_sentences=n_sents):
+    rest = iter(sentences)
+    first = [*islice(rest, FIRST_SENTENCES)]
+    n_documents = sum(sentence.comment("newdoc") is not None for sentence in first)
+    starts = [] if n_documents == FIRST_SENTENCES else ["newdoc"]
+    for paragraph in paragraphs(chain(first, rest), starts=starts, max_sentences=n_sents):
         yield sentences_to_doc(paragraph, vocab, annotations=annotations, keep_source=keep_source)
 
 

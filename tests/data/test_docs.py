@@ -93,6 +93,15 @@ def test_white_space_has_no_arcs_to_be_kept(vocab):
     assert sorted(deps) == [0, 2]
 
 
+@pytest.mark.parametrize(("n_documents", "sizes"), [(12, [5, 5, 2]), (9, [1] * 8 + [4])])
+def test_documents_of_one_sentence_each_do_not_keep_sentences_apart(vocab, n_documents, sizes):
+    sentence = row("1", "w", "0", "root") + "\n"
+    text = "# newdoc\n".join(["", *[sentence] * n_documents]) + sentence * (12 - n_documents)
+    docs = [*sentences_to_docs(read(text), vocab, n_sents=5)]
+    assert [len([*doc.sents]) for doc in docs] == sizes
+    assert to_text(docs) == text
+
+
 def test_docs_have_n_sents_sentences_and_start_at_newdoc(vocab):
     sentences = [*read(), *read()]
     assert [len(list(doc.sents)) for doc in sentences_to_docs(sentences, vocab, n_sents=2)] == [2, 1, 2, 1]
