@@ -55,8 +55,8 @@ def sentences_to_docs(
 ) -> Iterator[Doc]:
     """Yield Docs of up to ``n_sents`` sentences each. The comment ``# newdoc`` starts a Doc.
 
-    If each of the first ten sentences is a document of its own, as in Japanese-GSD, the comment is ignored, so
-    that Docs of several sentences show where sentences end.
+    If each of the first ten sentences is a document of its own, as in Japanese-GSD, the comment is ignored.
+    Docs of several sentences then show where sentences end.
 
     n_sents: Maximum number of sentences in a Doc.
     annotations: Annotations to set, from ``ALL_ANNOTATIONS``; "HEAD" and "DEP" only together.
