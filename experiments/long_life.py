@@ -84,8 +84,9 @@ def sizes(nlp: Language, n_texts: int) -> Row:
 def cached_results() -> int:
     """Return the number of results in all caches of this library's functions."""
     modules = [module for name, module in sys.modules.items() if name.startswith("spacy_g2g")]
-    functions = {id(each): each for module in modules for each in vars(module).values()}
-    return sum(each.cache_info().currsize for each in functions.values() if hasattr(each, "cache_info"))
+    functions = {id(each): each for each in chain.from_iterable(map(dict.values, map(vars, modules)))}
+    caches = [each for each in functions.values() if hasattr(each, "cache_info")]
+    return sum(each.cache_info().currsize for each in caches)
 
 
 def parse(
