@@ -30,6 +30,13 @@ def test_words_have_the_columns_of_their_rows(sentence):
     assert [sentence.location(), sentence.location(4)] == ["<text>, line 5", "<text>, line 10"]
 
 
+def test_a_graph_has_the_heads_and_labels_of_the_words(sentence):
+    labels = [word.deprel for word in sentence.words]
+    assert sentence.graph() == Graph([word.head for word in sentence.words], labels)
+    assert [*sentence.graph(subtypes=False).deps] == [label.split(":")[0] for label in labels] != labels
+    assert read(row("1", head="_", deprel="_"))[0].graph() == Graph([-1], [""])
+
+
 def test_surface_tokens_replace_the_words_of_a_multiword_token(sentence):
     forms = [token.form for token in sentence.tokens]
     assert forms == ["Vámonos", "al", "mar", ",", "10 000", "veces", "."]
