@@ -428,6 +428,7 @@ class Errors(metaclass=_TextsWithCodes):
         "No document could be parsed, and there are {n} errors. {folder} has the reasons. Expected documents "
         "that have a text: check --text-column."
     )
+    E1127 = "{output} is a file. Expected the folder of a job, an empty folder, or a name that is free."
 
     # 12xx: serve
     E1201 = "Can't import {module}. " + _install("serve")

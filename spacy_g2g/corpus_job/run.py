@@ -69,9 +69,11 @@ def run_job(
     shard_bytes: Approximate size of a shard in bytes of text.
     only: (I, N) for every Nth shard from the Ith, counted from 1; None for all.
     report: Wraps the stream of records, for a progress bar. Its second argument is the number of shards left.
-    Raises OtherJobError if the folder belongs to another job, ValueError if it is inside an input, and
-        OSError if the output can't be written.
+    Raises OtherJobError if the folder belongs to another job, ValueError if it is a file or inside an input,
+        and OSError if the output can't be written.
     """
+    if job.output.exists() and not job.output.is_dir():
+        raise ValueError(Errors.E1127.format(output=job.output))
     if any(job.output.is_relative_to(input_.resolve()) for input_ in inputs):
         raise ValueError(Errors.E1120.format(output=job.output))
     plan = make_plan(inputs, job.fields, shard_bytes)

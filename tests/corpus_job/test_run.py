@@ -198,6 +198,13 @@ def test_a_job_does_not_read_its_own_output(chain_pipeline, corpus, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_an_output_that_is_a_file_stays(chain_pipeline, corpus, tmp_path):
+    (tmp_path / "out").write_text("kept")
+    with pytest.raises(ValueError, match=r"E1127.*out"):
+        run(chain_pipeline, corpus, tmp_path / "out")
+    assert (tmp_path / "out").read_text() == "kept"
+
+
 # Documents that can't be parsed
 
 
