@@ -27,6 +27,7 @@ TITLES = {
     "spacy_batchers": "Batchers",
     "spacy_loggers": "Loggers",
     "spacy_scorers": "Scorers",
+    "spacy_tokenizers": "Tokenizers",
 }
 #: How a config names a registered function, by group of entry points.
 WHERE = {
@@ -38,6 +39,7 @@ WHERE = {
     "spacy_batchers": "@batchers",
     "spacy_loggers": "@loggers",
     "spacy_scorers": "@scorers",
+    "spacy_tokenizers": "@tokenizers",
 }
 #: `name: text` in a docstring.
 SETTING = re.compile(r"([a-z_0-9]+): (.*)")

@@ -89,7 +89,7 @@ def test_pages_import_only_what_has_an_entry():
 def test_everything_registered_has_an_entry_in_the_page_of_settings():
     headings = set(re.findall(r"^### (.+)$", make_page(), re.MULTILINE))
     groups = ["factories", "architectures", "callbacks", "readers", "augmenters", "batchers"]
-    groups += ["loggers", "scorers"]
+    groups += ["loggers", "scorers", "tokenizers"]
     registered = {
         point.name
         for point in distribution("spacy-g2g").entry_points

@@ -13,6 +13,7 @@ from tqdm import tqdm
 
 from ..data.source import cell_value
 from ..formats.conllu import ConlluSentence
+from ..pipeline.saved_pipe import new_settings
 from ..scored.reliability import Prediction
 from ..scored.score_record import SCORES
 from ..sentences.finder import SentencePipe
@@ -65,7 +66,7 @@ def fit(
         lines.append(f"Temperatures of {parser.name}: heads {heads:.3f}, labels {labels:.3f}")
     with ExitStack() as saved:  # Nothing changes before everything is written.
         for pipe in {*parsers, *finders}:
-            saved.enter_context(pipe.new_settings(folder / pipe.name))
+            saved.enter_context(new_settings(pipe, folder / pipe.name))
     return lines
 
 

@@ -102,26 +102,6 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
         files = [folder / name for name in (*SAVED_FILES, *self.further_models)]
         return b"".join([_digest_line(file) + b"\n" for file in files if file.is_file()])
 
-    @contextmanager
-    def new_settings(self, folder: Path) -> Iterator[None]:
-        """Write the settings to a temporary file, which replaces ``cfg`` in a component's folder at the end.
-
-        Whatever kills this process, the component can be loaded: ``DIGESTS_FILE`` first gets the digests of
-        both the old settings and the new ones.
-        """
-        listing = folder / DIGESTS_FILE
-        before = listing.read_bytes() if listing.exists() else self._digests(folder)
-        others = [line for line in before.splitlines(keepends=True) if not _is_digest(line, "cfg")]
-        with ExitStack() as replaced, TemporaryDirectory() as temporary:
-            new = Path(temporary, self.name)
-            self.to_disk(new, exclude=["vocab", "model", *self.further_models])
-            settings, digest = ((new / name).read_bytes() for name in ("cfg", DIGESTS_FILE))
-            last = {listing: digest + b"".join(others), folder / "cfg": settings}
-            # What is written last is replaced first.
-            for path, content in [*last.items(), (listing, digest + before)]:
-                replaced.enter_context(atomic_path(path)).write_bytes(content)
-            yield
-
     def _stored(self, model: Model[Any, Any]) -> AbstractContextManager[None]:
         """Return the context to save a model in, in float16 if ``half_precision_weights`` is set."""
         from ..models.network_shim import half_precision
@@ -167,6 +147,27 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
 
     def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
         """Raise ValueError if the loaded component and its model do not belong together."""
+
+
+@contextmanager
+def new_settings(pipe: SavedPipe, folder: Path) -> Iterator[None]:
+    """Write the settings of a component to a temporary file, which replaces ``cfg`` in its folder at the end.
+
+    Whatever kills this process, the component can be loaded: ``DIGESTS_FILE`` first gets the digests of
+    both the old settings and the new ones.
+    """
+    listing = folder / DIGESTS_FILE
+    before = listing.read_bytes() if listing.exists() else pipe._digests(folder)
+    others = [line for line in before.splitlines(keepends=True) if not _is_digest(line, "cfg")]
+    with ExitStack() as replaced, TemporaryDirectory() as temporary:
+        new = Path(temporary, pipe.name)
+        pipe.to_disk(new, exclude=["vocab", "model", *pipe.further_models])
+        settings, digest = ((new / name).read_bytes() for name in ("cfg", DIGESTS_FILE))
+        last = {listing: digest + b"".join(others), folder / "cfg": settings}
+        # What is written last is replaced first.
+        for path, content in [*last.items(), (listing, digest + before)]:
+            replaced.enter_context(atomic_path(path)).write_bytes(content)
+        yield
 
 
 @contextmanager

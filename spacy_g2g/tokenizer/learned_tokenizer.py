@@ -180,9 +180,10 @@ def hash_of(value: str) -> int:
 
 
 def make_learned_tokenizer() -> Callable[[Language], LearnedTokenizer]:
-    """Return a function that makes a tokenizer for a pipeline: the setting ``[nlp.tokenizer]``.
+    """Make a tokenizer that has learned from a treebank where words start: the setting ``[nlp.tokenizer]``.
 
-    The tokenizer must be trained, as by ``python -m project.tokenizer``, or loaded.
+    It must be trained, as by ``python -m project.tokenizer``, or loaded. Before that, it cuts text at white
+    space alone.
     """
 
     def make(nlp: Language) -> LearnedTokenizer:
