@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from itertools import pairwise
+from itertools import compress, pairwise
 from pathlib import Path
 from unicodedata import category
 from unicodedata import name as unicode_name
@@ -42,7 +42,8 @@ class LearnedTokenizer:
     """Cuts text at white space, and at the places where a trained model expects a word to start.
 
     White space becomes tokens as in spaCy's tokenizer, and an address of the web or of mail stays whole if it
-    is between white space. Before training, text is cut at white space alone.
+    is between white space. No word starts with an accent or another mark. Before training, text is cut at
+    white space alone.
     """
 
     def __init__(self, vocab: Vocab) -> None:
@@ -78,9 +79,9 @@ class LearnedTokenizer:
         if not len(self.weights) or not text:
             return np.zeros(len(text), dtype=np.bool_)
         starts: BoolArray = self.weights[features_of(text)].sum(axis=1) > 0
-        for i in inner_places(text):
-            starts[i] &= script_of(text[i]) in self.scripts
-        return starts
+        may_start = {"", *self.scripts}
+        starts &= [script in may_start for script in inner_scripts(text)]
+        return starts & [kind_of(char)[0] != "M" for char in text]
 
     # Training
 
@@ -108,10 +109,9 @@ class LearnedTokenizer:
                 np.add.at(squares, kept, gradient**2)
                 np.add.at(weights, kept, -RATE * gradient / np.sqrt(squares[kept] + 1e-6))
         self.weights = weights.astype(np.float16).astype(np.float32)
-        inner = inner_places(text)
-        n_inner = Counter(script_of(text[i]) for i in inner)
-        n_starts = Counter(script_of(text[i]) for i in inner if is_start[i])
-        self.scripts = {script for script, n in n_starts.items() if n >= MIN_STARTS * n_inner[script]}
+        inner = inner_scripts(text)
+        n_inner, n_starts = Counter(inner), Counter(compress(inner, is_start))
+        self.scripts = {script for script, n in n_starts.items() if n >= MIN_STARTS * n_inner[script]} - {""}
 
     # Saving
 
@@ -145,7 +145,7 @@ def features_of(text: str) -> IntArray:
     edge = [0] * WINDOW
     columns = []
     for values in ([" " if char.isspace() else char for char in text], [*map(kind_of, text)]):
-        hashes = np.array([*edge, *(hash_of(value) for value in values), *edge], dtype=np.uint64)
+        hashes = np.array([*edge, *map(get_string_id, values), *edge], dtype=np.uint64)
         grams = np.zeros_like(hashes)
         for n in range(1, LONGEST + 1):
             # The n-gram that starts at each character; the last characters have none.
@@ -163,20 +163,13 @@ def kind_of(char: str) -> str:
     return f"{kind} {unicode_name(char, '').split(' ')[0]}" if kind[0] in "LM" else kind
 
 
-def script_of(char: str) -> str:
-    """Return the script of a letter or mark, such as "HIRAGANA"; "" for other characters."""
-    return kind_of(char).partition(" ")[2]
+def inner_scripts(text: str) -> list[str]:
+    """Return the script, such as "HIRAGANA", of each letter or mark that follows one of the same script.
 
-
-def inner_places(text: str) -> list[int]:
-    """Return the indices of letters and marks that follow a letter or mark of the same script."""
-    scripts = [*map(script_of, text)]
-    return [i for i in range(1, len(text)) if scripts[i] and scripts[i] == scripts[i - 1]]
-
-
-def hash_of(value: str) -> int:
-    """Return a hash of a character or a kind, which is the same in each run."""
-    return get_string_id(value)
+    Returns a list [characters], with "" for all other characters.
+    """
+    scripts = [kind_of(char).partition(" ")[2] for char in text]
+    return [script if script == before else "" for before, script in pairwise(["", *scripts])]
 
 
 def make_learned_tokenizer() -> Callable[[Language], LearnedTokenizer]:

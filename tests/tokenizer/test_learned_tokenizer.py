@@ -64,7 +64,7 @@ def test_words_of_scripts_that_have_spaces_stay_whole(trained: Language):
     nlp = spacy.blank("zh", config=CONFIG)
     nlp.tokenizer.from_bytes(trained.tokenizer.to_bytes())
     nlp.tokenizer.weights = np.abs(nlp.tokenizer.weights) + 1
-    text = "hello привет नमस्ते 你"
+    text = "hello привет नमस्ते cafe\u0301 \u0e44\u0e21\u0e49 你"
     assert [token.text for token in nlp(text)] == text.split()
 
 
