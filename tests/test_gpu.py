@@ -37,8 +37,9 @@ pytestmark = [
 
 
 @pytest.fixture(autouse=True)
-def exact_products() -> Iterator[None]:
-    """Let the GPU multiply in float32, as the CPU does."""
+def exact_products(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the GPU multiply in float32, as the CPU does. By default, cuDNN's LSTMs round to TF32."""
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("highest")
     yield
