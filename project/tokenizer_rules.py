@@ -40,6 +40,25 @@ _METHODS = {"match": "{}", "fullmatch": r"(?:{})\Z", "search": "(?s:.*?)(?:{})"}
 
 Kind = Literal["prefixes", "suffixes", "infixes", "whole"]
 AFFIXES: tuple[Kind, ...] = ("prefixes", "suffixes", "infixes")
+#: Rules for marks that people type but few treebanks have, beside those of the language.
+TYPED: Mapping[str, tuple[str, ...]] = {
+    # The bars of a table.
+    "prefixes": (r"\|",),
+    # A full stop after a symbol: 10€. 👍.
+    "suffixes": (r"\|", r"(?<=[^\w\s.])\."),
+    # The target of a link in Markdown, [text](target) or [text][target]; a footnote[^1]; said:"Yes."Then
+    "infixes": (
+        r"(?<=\]\()[^\s)]+",
+        r"\](?=[(\[])",
+        r"(?<=\])[(\[]",
+        r"\[(?=\^)",
+        r"\|",
+        r'(?<=\w)[:;,.!?](?=["“„«])',
+        r'(?<=[:;,.!?])["“”„«»](?=\w)',
+    ),
+}
+#: Emoticons of spaCy that are more often ordinary marks: (page 8) (for four): >=3
+_NO_EMOTICON = re.compile(r"\)[:;]|\d\)|[:=]\d")
 COMPILE: dict[str, Callable[[Any], re.Pattern[str]]] = {
     "prefixes": compile_prefix_regex,
     "suffixes": compile_suffix_regex,
@@ -190,6 +209,27 @@ def language_rules(nlp: Language) -> Rules:
         token_match=_match_pattern(nlp, "token_match"),
         url_match=_match_pattern(nlp, "url_match"),
     )
+
+
+def for_typed_text(rules: Rules, chunks: Counter[Chunk]) -> Rules:
+    """Return a language's rules with ``TYPED``, without exceptions that cut ordinary text in the wrong way.
+
+    These are some emoticons, and abbreviations that are words before a full stop, as in French "il y en a."
+
+    rules: Rules of a language.
+    chunks: Counts of a treebank's chunks by their tokens. They tell which abbreviations are words.
+    """
+    counts: Counter[str] = Counter()
+    for chunk, n in chunks.items():
+        for token in chunk:
+            counts[token] += n
+    exceptions = {
+        form: tokens
+        for form, tokens in rules.exceptions.items()
+        if not _NO_EMOTICON.fullmatch(form) and not (form.endswith(".") and counts[form[:-1]] > counts[form])
+    }
+    affixes: dict[str, Any] = {kind: (*TYPED[kind], *getattr(rules, kind)) for kind in AFFIXES}
+    return replace(rules, **affixes, exceptions=exceptions)
 
 
 def _pieces(kind: Kind, pieces: Iterable[Any] | None) -> tuple[str, ...]:

@@ -1,8 +1,9 @@
 """Make a spaCy tokenizer from the tokens of a treebank.
 
-The rules start from those of the language. Each change is kept if it lowers the number of wrong tokens in the
-training text. New patterns are tried first, then removals of patterns, then exceptions. The search is
-deterministic, and its result is a plain ``spacy.tokenizer.Tokenizer``.
+The rules start from those of the language, and from rules for text that people type. Each change is kept if
+it lowers the number of wrong tokens in the training text. New patterns are tried first, then removals of
+patterns, then exceptions. The search is deterministic, and its result is a plain
+``spacy.tokenizer.Tokenizer``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from spacy.vocab import Vocab
 from spacy_g2g.arrays import IntArray
 from spacy_g2g.evaluation.tokenization import Chunk, compare_tokens
 
-from .tokenizer_rules import Change, Rules, additions, language_rules, removals
+from .tokenizer_rules import Change, Rules, additions, for_typed_text, language_rules, removals
 
 #: Number of searches for patterns and exceptions. Each search starts with the results of the last.
 N_ROUNDS = 2
@@ -101,7 +102,7 @@ class _Search:
         self.vocab = Vocab()
         self.chunks = chunks
         self.table = ChunkTable(chunks)
-        self.rules = language_rules(nlp)
+        self.rules = for_typed_text(language_rules(nlp), chunks)
         self.longest = max(map(len, self.rules.exceptions), default=0)
         self._parts_by_row: dict[int, set[str]] = {}
         self.all_rows = np.arange(len(chunks))

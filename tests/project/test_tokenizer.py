@@ -65,6 +65,39 @@ def test_rules_hold_for_chunks_that_were_not_seen(trained, tokens):
     assert tokens_of(trained, "".join(tokens)) == tokens
 
 
+@pytest.fixture(scope="module", params=["xx", "en", "fr", "tr"])
+def of_language(request):
+    return train_tokenizer(spacy.blank(request.param), CHUNKS)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("(page 8)", "( page 8 )"),
+        ("(for four):", "( for four ) :"),
+        ("≥ =3", "≥ = 3"),
+        ("🙂.", "🙂 ."),
+        ("30$.", "30 $ ."),
+        ("[site](https://x.example/a_(b?c=1).", "[ site ] ( https://x.example/a_(b?c=1 ) ."),
+        ("![logo](img/logo.png)", "! [ logo ] ( img/logo.png )"),
+        ("[guide][1]", "[ guide ] [ 1 ]"),
+        ("text[^1]", "text [ ^1 ]"),
+        ("|a|b|", "| a | b |"),
+        ('said:"Yes."Then', 'said : " Yes . " Then'),
+    ],
+)
+def test_marks_that_people_type_are_cut_off_without_an_example_in_the_treebank(of_language, text, tokens):
+    assert [token.text for token in of_language(text)] == tokens.split(" ")
+
+
+@pytest.mark.parametrize("lang", ["xx", "en"])
+def test_an_abbreviation_stays_one_unless_it_is_a_word_of_the_treebank(lang):
+    made = train_tokenizer(spacy.blank(lang), CHUNKS)
+    assert tokens_of(made, "x.") == ("x", ".")
+    assert tokens_of(made, "v.") == ("v.",)
+    assert tokens_of(made, ":)") == (":)",)
+
+
 @pytest.mark.parametrize("tokens", [("its",), ("do", "n't"), ("cats", ".")])
 def test_what_the_language_has_right_for_most_chunks_stays(trained, tokens):
     assert tokens_of(trained, "".join(tokens)) == tokens
