@@ -3,7 +3,7 @@
 A line may end because its text ends, or because the next word would not fit (a wrapped line). The lines
 around it show which. Blank lines, and marks such as those of Markdown at the beginning of a line, divide a
 text into blocks: paragraphs, headings, items of lists, rows of tables, quotations. The times of a chat or log
-are such marks, too. A sentence never crosses the boundary of a block.
+are such marks, too, and so is a name before a colon. A sentence never crosses the boundary of a block.
 """
 
 from __future__ import annotations
@@ -28,13 +28,15 @@ _QUOTE = re.compile(r"(?:>[ \t]?)+")
 #: A time of day, and a date before it.
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
 _DATE = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?[ \tT]+"
+#: Who speaks, or what a value is of: one to three words and a colon; a name in angle brackets.
+_LABEL = r"[^\W\d_][\w'.&-]*(?:[ ][\w'.&-]+){0,2}(?:[ \xa0\u202f]?:(?=\s\S)|\uff1a(?=\S))|<[\w@.+-]+>(?=\s\S)"
 _BEGINNING = re.compile(
     rf"""(?P<rule>(?:[-=*_~]{{2,}}|(?:[-*_][ \t]+){{2,}}[-*_]|`{{3,}}\w*)\s*$)
     |(?P<item>(?:[-*+\u2022\u25e6\u25aa\u00b7\u2013\u2014]
-        |[\[(](?:{_DATE})?{_TIME}[\])]|{_DATE}{_TIME}Z?)(?=\s\S))
+        |[\[(](?:{_DATE})?{_TIME}[\])]|{_DATE}{_TIME}Z?)(?=\s\S)|{_LABEL})
     |(?P<number>\(?(?:\d{{1,3}}|[^\W\d_]|[ivx]{{2,4}})[.)](?=\s\S))
     |(?P<heading>\#{{1,6}}(?=\s)|\S+(?:[ ]\S+){{0,3}}(?=(?:[ ]{{2,}}|[ ]?\t\s*){_TIME}$))
-    |(?P<row>\|)""",
+    |(?P<row>\||[^|]*\S\s\|\s|[^\t]+\t)""",
     re.VERBOSE,
 )
 #: Kinds of lines that each form a block.

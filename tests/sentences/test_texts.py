@@ -125,7 +125,22 @@ iv. Lunch
 A: Yes. ¦ Keep it on a lead.
 
 Q: Is there parking
-¦A: Behind the house""",
+A: Behind the house""",
+    "names": """ann: hey, are you coming
+bob: yes! ¦ be there at 8
+<eve> great
+Name: Ann Lee
+Marital status : single
+
+This sentence of more than one line has the words of a label, which is a word before a
+¦colon: it goes on. ¦ No block starts here.""",
+    "columns": """Name | Role | Start
+--- | --- | ---
+Ann Lee | editor | 2019
+Bo Ray | printer | 2021
+
+Pens\t12
+Ink\t3""",
     "code fence": """Call the function like this:
 ```python
 area(2, 3)
