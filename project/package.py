@@ -23,6 +23,7 @@ from pathlib import Path
 
 from spacy.cli.package import package
 
+from spacy_g2g.files import files_in
 from spacy_g2g.formats.conllu import read_conllu
 from spacy_g2g.terminal.common import user_errors
 
@@ -64,13 +65,13 @@ def stage(model: Path, *, data: Path, metrics: Path, folder: Path, name: str, ve
     names = [f"{name}/" for name in joined_treebanks(facts["treebank"])] or ["", *COMPARED]
     keys = ["".join(pair) for pair in product(names, SETS)]
     scores = {key: found for key in keys if (found := read_json(metrics / f"{key}.json"))}
-    size = sum(file.stat().st_size for file in model.rglob("*") if file.is_file())
+    size = sum(file.stat().st_size for file in files_in(model))
     meta |= {"name": name, "version": version}
     speed, labels = read_json(metrics / SPEED_FILE), frequent_labels(data / "dev.conllu")
     meta = complete_meta(meta, facts=facts, scores=scores, size=size, speed=speed, frequent_labels=labels)
     _write(folder / "meta.json", json.dumps(meta, indent=2, ensure_ascii=False) + "\n")
     _write(folder / "README.md", model_card(meta))
-    licenses = sorted(data.rglob("LICENSE*"))
+    licenses = files_in(data, "LICENSE*")
     if licenses:
         text = "".join(path.read_text(encoding="utf8", errors="replace") for path in licenses)
         _write(folder / "LICENSE", text)
@@ -144,7 +145,7 @@ def make_package(args: argparse.Namespace) -> Path:
     args: Arguments of the command.
     """
     inputs = {"model": args.model, "card": Path(__file__).with_name("model_card.py")}
-    found = {path.relative_to(args.metrics): path for path in sorted(args.metrics.rglob("[!.]*.json"))}
+    found = {path.relative_to(args.metrics): path for path in files_in(args.metrics, "[!.]*.json")}
     inputs |= {f"metrics_{path.with_suffix('').as_posix()}": found[path] for path in found}
     made = sources_of(inputs, name=args.name, version=args.version)
     lang = read_json(args.model / "meta.json")["lang"]
@@ -167,7 +168,7 @@ def make_package(args: argparse.Namespace) -> Path:
         )
         with log_of_failure(unfinished / "log.txt"):
             package(unfinished / "pipeline", unfinished, create_sdist=False, create_wheel=True, silent=False)
-        if not list((unfinished / output.name / "dist").glob("*.whl")):
+        if not files_in(unfinished / output.name / "dist", "*.whl"):
             raise SystemExit(f"No wheel was built for {output}: expected one, see above.")
         with out_of_the_way(output):
             (unfinished / output.name).rename(output)

@@ -21,7 +21,7 @@ from typing import Any
 from zipfile import ZipFile
 
 import spacy_g2g
-from spacy_g2g.files import sha256_of, write_text
+from spacy_g2g.files import files_in, sha256_of, write_text
 
 from .markdown import markdown_table
 
@@ -57,7 +57,7 @@ def describe_pipelines(folder: Path) -> list[dict[str, Any]]:
 
     Raises SystemExit if there is no wheel, or if a source of a pipeline has no open license.
     """
-    pipelines = [_describe(wheel) for wheel in sorted(folder.glob("*.whl"))]
+    pipelines = [_describe(wheel) for wheel in files_in(folder, "*.whl", deep=False)]
     if not pipelines:
         raise SystemExit(f"There is no wheel in {folder}. Expected the wheels of pipelines.")
     write_text(folder / LIST, json.dumps(pipelines, indent=2, ensure_ascii=False) + "\n")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from spacy_g2g.analysis.page import escape, make_page, make_table
-from spacy_g2g.files import write_text
+from spacy_g2g.files import files_in, write_text
 
 from .markdown import Table, markdown_table
 from .model_card import TOKEN_METRICS, treebank_name
@@ -97,10 +97,10 @@ def read_runs(metrics: Path) -> list[Run]:
     folders = list(top_folders)
     # Joined treebanks have a folder each, inside the folder of their run.
     for folder in filter(read_facts, top_folders):
-        folders += sorted(path.parent for path in folder.glob(f"*/{FACTS}"))
+        folders += [path.parent for path in files_in(folder, FACTS) if path.parent != folder]
     for folder in folders:
         facts = read_facts(folder)
-        files = sorted(path for path in folder.glob("*.json") if path.name != FACTS)
+        files = [path for path in files_in(folder, "*.json", deep=False) if path.name != FACTS]
         scores: dict[str, Scores] = {path.stem: read_json(path) for path in files}
         if scores:
             run = runs.setdefault(facts.get("run", folder.name), Run(facts.get("run", folder.name)))

@@ -20,6 +20,7 @@ from typing import NamedTuple
 from wasabi import msg
 
 from spacy_g2g.data.roles import ARGS, COMMENT, PRED
+from spacy_g2g.files import files_in
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu, write_conllu
 from spacy_g2g.terminal.common import user_errors
 
@@ -165,7 +166,7 @@ def make_sets(treebank: Path, *, output: Path, propbank: str) -> None:
         staged = temporary / "staged"
         staged.mkdir()
         folder, commit = fetch(propbank, temporary / "clone")
-        files = sorted((folder / FOLDER).rglob(f"*{SUFFIX}"))
+        files = files_in(folder / FOLDER, f"*{SUFFIX}")
         skeletons = {
             f"{file.relative_to(folder / FOLDER).parts[0]}-{file.name.partition('.xml')[0]}": file
             for file in files
@@ -194,9 +195,9 @@ def make_sets(treebank: Path, *, output: Path, propbank: str) -> None:
 
 def _copy_licenses(treebank: Path, propbank: Path, target: Path) -> None:
     """Copy the licenses of both sources, and the README of the treebank."""
-    for path in (*treebank.glob("LICENSE*"), *treebank.glob("README*")):
+    for path in files_in(treebank, "LICENSE*", deep=False) + files_in(treebank, "README*", deep=False):
         shutil.copyfile(path, target / path.name)
-    for path in propbank.glob("LICENSE*"):
+    for path in files_in(propbank, "LICENSE*", deep=False):
         shutil.copyfile(path, target / f"{path.name}-{NAME}")
 
 

@@ -16,6 +16,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from spacy_g2g.files import files_in
+
 from .model_card import speed_of, weakest_of
 from .treebank_settings import AMR, NEUTRAL
 from .up_to_date import read_json
@@ -61,7 +63,7 @@ def _next_lines(package: Path, meta: Mapping[str, Any], *, installed: bool) -> l
     python = Path(sys.executable)
     is_below = python.is_relative_to(Path.cwd())
     run = shlex.quote(str(python.relative_to(Path.cwd()) if is_below else python))
-    wheels = sorted(package.glob("dist/*.whl"))
+    wheels = files_in(package / "dist", "*.whl")
     lines = (
         [] if installed or not wheels else [f"{run} -m pip install --no-deps {shlex.quote(str(wheels[0]))}"]
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 from wasabi import msg
 
-from spacy_g2g.files import sha256_of, write_text
+from spacy_g2g.files import files_in, sha256_of, write_text
 from spacy_g2g.formats.conllu import read_conllu, write_conllu
 from spacy_g2g.formats.conllx import TREEBANK_SUFFIXES
 from spacy_g2g.terminal.common import write_json
@@ -53,7 +53,9 @@ def join_splits(treebank: str, source: Path, *, target: Path) -> dict[str, list[
     for split in SPLITS:
         paths = sorted(_own_files(source, f"*-ud-{split}*.conllu"), key=_natural_order)
         if not paths and split == "train":
-            names = ", ".join(sorted(path.name for path in source.glob("*.conllu"))) or "no .conllu file"
+            names = (
+                ", ".join(path.name for path in files_in(source, "*.conllu", deep=False)) or "no .conllu file"
+            )
             raise SystemExit(
                 f"{treebank} has no train set: expected *-ud-train.conllu, found {names}. Choose a treebank "
                 "that has one, or give a file by --vars.train_path, with another name as --vars.treebank."
@@ -131,7 +133,7 @@ def convert_files(paths: Sequence[Path], target: Path) -> None:
 def _own_files(folder: Path, pattern: str) -> Iterator[Path]:
     """Yield the files of a folder. A link that leads out of the folder could give away any file: skip it."""
     root = folder.resolve()
-    for path in folder.glob(pattern):
+    for path in files_in(folder, pattern, deep=False):
         if path.is_file() and path.resolve().is_relative_to(root):
             yield path
 
@@ -160,11 +162,11 @@ def _concatenate(paths: Sequence[Path], target: Path) -> None:
 
 def find_license(folder: Path) -> str:
     """Return the license that a treebank's README (in its metadata) or LICENSE names, or "unknown"."""
-    for path in sorted(folder.glob("README*")):
+    for path in files_in(folder, "README*", deep=False):
         match = re.search(r"^License:\s*(\S.*?)\s*$", path.read_text(encoding="utf8", errors="replace"), re.M)
         if match:
             return match[1]
-    for path in sorted(folder.glob("LICENSE*")):
+    for path in files_in(folder, "LICENSE*", deep=False):
         match = CREATIVE_COMMONS.search(path.read_text(encoding="utf8", errors="replace"))
         if match:
             terms = match["terms"] or "-".join(TERMS[word] for word in match["words"].lower().split("-"))
@@ -220,5 +222,5 @@ def verify(folder: Path, *, checksums: Path) -> None:
 
 def _digests(folder: Path) -> dict[str, str]:
     """Return the digest of each file except the source record."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != SOURCE)
+    files = [path for path in files_in(folder) if path.is_file() and path.name != SOURCE]
     return {path.relative_to(folder).as_posix(): sha256_of(path) for path in files}

@@ -1,5 +1,6 @@
-"""Atomic writing of files, and digests of files."""
+"""Atomic writing of files, files of folders, and digests of files."""
 
+import fnmatch
 import hashlib
 import os
 import tempfile
@@ -46,6 +47,29 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf8", newline="\n")
 
 
+def files_in(folder: Path, pattern: str = "*", *, deep: bool = True) -> list[Path]:
+    """Return the files of a folder, sorted; none if there is no such folder.
+
+    ``Path.rglob`` leaves out a folder that can't be read, so files would be lost in silence. Before Python
+    3.13, it did so only without permission.
+
+    pattern: Pattern of the names of files, as in a shell.
+    deep: Whether to look in the folder's own folders, too.
+    Raises OSError if a folder can't be read.
+    """
+
+    def stop(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            raise error
+
+    found: list[Path] = []
+    for parent, folders, names in os.walk(folder, onerror=stop):
+        found += (Path(parent, name) for name in fnmatch.filter(names, pattern))
+        if not deep:
+            folders.clear()
+    return sorted(found)
+
+
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file, or of the names and contents of all files in a folder, in hexadecimal.
 
@@ -53,8 +77,9 @@ def sha256_of(path: Path) -> str:
     """
     sha = hashlib.sha256()
     if path.is_dir():
-        for file in sorted(file for file in path.rglob("*") if file.is_file() and file.suffix != ".pyc"):
-            sha.update(f"{file.relative_to(path).as_posix()}\n{sha256_of(file)}\n".encode())
+        for file in files_in(path):
+            if file.is_file() and file.suffix != ".pyc":
+                sha.update(f"{file.relative_to(path).as_posix()}\n{sha256_of(file)}\n".encode())
         return sha.hexdigest()
     with path.open("rb") as content:
         while block := content.read(1 << 20):

@@ -1,10 +1,11 @@
+import errno
 import os
 import threading
 from pathlib import Path
 
 import pytest
 
-from spacy_g2g.files import atomic_path, sha256_of, write_text
+from spacy_g2g.files import atomic_path, files_in, sha256_of, write_text
 
 
 @pytest.mark.linux
@@ -81,3 +82,26 @@ def test_the_digest_of_a_folder_tells_names_and_contents(tmp_path):
     contents = ({"a": "2", "b": "1"}, {"a": "12", "b": ""}, {"a": "1"}, {"a": "1", "c": "2"})
     others = {digest(str(i), **files) for i, files in enumerate(contents, start=3)}
     assert len({first, *others}) == 5
+
+
+def test_files_of_a_folder_are_found_by_name_and_in_order(tmp_path):
+    for name in ("b.txt", "a/c.txt", "a/d.json", "folder.txt/e.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert files_in(tmp_path, "*.txt") == [tmp_path / n for n in ("a/c.txt", "b.txt", "folder.txt/e.txt")]
+    assert files_in(tmp_path, deep=False) == [tmp_path / "b.txt"]
+    assert files_in(tmp_path / "none") == []
+
+
+def test_a_folder_that_cannot_be_read_is_an_error_and_not_empty(tmp_path, monkeypatch):
+    (tmp_path / "treebanks").mkdir()
+    scan = os.scandir
+
+    def fail(path):
+        if str(path).endswith("treebanks"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", fail)
+    with pytest.raises(OSError, match="Input/output error.*treebanks"):
+        files_in(tmp_path)

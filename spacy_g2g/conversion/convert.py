@@ -13,7 +13,7 @@ from spacy.tokens import DocBin
 
 from ..data.docs import sentences_to_docs
 from ..errors import Errors
-from ..files import atomic_path
+from ..files import atomic_path, files_in
 from ..formats.conllu import ConlluSentence, read_conllu
 from ..formats.conllx import TREEBANK_SUFFIXES
 from ..terminal.common import check_distinct, check_suffix, progress
@@ -93,7 +93,7 @@ def conllu_files(paths: Iterable[Path]) -> list[Path]:
     """
     files: list[Path] = []
     for path in paths:
-        treebanks = sorted(path.rglob("*.conllu")) if path.is_dir() else [path]
+        treebanks = files_in(path, "*.conllu") if path.is_dir() else [path]
         if not treebanks or not treebanks[0].exists():
             raise FileNotFoundError(Errors.E906.format(path=path / "*.conllu" if path.is_dir() else path))
         for file in treebanks:

@@ -13,7 +13,7 @@ from typing import Any
 from spacy.util import dict_to_dot, get_package_path, is_package
 
 from ..errors import Errors
-from ..files import sha256_of
+from ..files import files_in, sha256_of
 from .plan import Fields, Shard
 from .store import Place, put
 
@@ -75,7 +75,7 @@ class Job:
 def identity(job: Job, plan: Sequence[Shard], shard_bytes: int) -> dict[str, Any]:
     """Return everything that decides the output of a job. Two jobs are the same if these are equal."""
     folder = get_package_path(job.pipeline) if is_package(job.pipeline) else Path(job.pipeline)
-    meta = next(iter(sorted(folder.rglob("meta.json"), key=lambda path: len(path.parts))), None)
+    meta = next(iter(sorted(files_in(folder, "meta.json"), key=lambda path: len(path.parts))), None)
     if meta is None:
         raise FileNotFoundError(Errors.E1110.format(pipeline=job.pipeline))
     about = json.loads(meta.read_text(encoding="utf8"))

@@ -18,6 +18,7 @@ from spacy.util import ensure_path
 from spacy.vocab import Vocab
 
 from ..errors import Errors
+from ..files import files_in
 from ..formats.conllu import read_conllu
 from ..formats.graph import Graph
 from .doc_graphs import write_initial_graph
@@ -211,7 +212,7 @@ def corpus_files(path: Path | str | None, suffixes: Sequence[str] = CORPUS_SUFFI
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(Errors.E507.format(path=path, expected=expected))
-    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    files = files_in(path) if path.is_dir() else [path]
     files = [file for file in files if file.suffix in suffixes and file.is_file()]
     if not files:
         raise ValueError(Errors.E508.format(path=path, expected=expected))
