@@ -103,5 +103,5 @@ def test_a_folder_that_cannot_be_read_is_an_error_and_not_empty(tmp_path, monkey
         return scan(path)
 
     monkeypatch.setattr(os, "scandir", fail)
-    with pytest.raises(OSError, match="Input/output error.*treebanks"):
+    with pytest.raises(OSError, match=r"Input/output error.*treebanks"):
         files_in(tmp_path)
