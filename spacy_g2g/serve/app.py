@@ -85,7 +85,14 @@ class Server(uvicorn.Server):
         # Closing a socket resets connections that wait there. Each round of the event loop reads some.
         for _ in range(20):
             await asyncio.sleep(0.01)
-        await super().shutdown(sockets)
+        closing = asyncio.create_task(super().shutdown(sockets))
+        while not closing.done() and not self.force_exit:
+            await asyncio.sleep(0.1)
+        # From Python 3.12.1 on, it waits for the connections even after a second Ctrl-C.
+        if self.force_exit:
+            closing.cancel()
+        with suppress(asyncio.CancelledError):
+            await closing
 
 
 def run(app: FastAPI, host: str, port: int) -> None:
