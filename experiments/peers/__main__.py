@@ -159,7 +159,7 @@ def score(training: Training, part: str, gold: Path, args: argparse.Namespace) -
         parsed.unlink()
         try:
             scores = official_scores(gold, system=folder / f"{part}.conllu")
-        except PeerError:
+        except BaseException:  # Whatever stops it, a result without scores would be kept.
             result.unlink()
             raise
         write_json(result, read_json(result) | {"scores": scores})
