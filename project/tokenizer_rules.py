@@ -11,6 +11,7 @@ from typing import Any, Literal
 from unicodedata import category
 
 from spacy.language import Language
+from spacy.symbols import ORTH
 from spacy.tokenizer import Tokenizer
 from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex
 from spacy.vocab import Vocab
@@ -44,9 +45,9 @@ AFFIXES: tuple[Kind, ...] = ("prefixes", "suffixes", "infixes")
 TYPED: Mapping[str, tuple[str, ...]] = {
     # The bars of a table.
     "prefixes": (r"\|",),
-    # A full stop after a symbol: 10€. 👍.
-    "suffixes": (r"\|", r"(?<=[^\w\s.])\."),
-    # The target of a link in Markdown, [text](target) or [text][target]; a footnote[^1]; said:"Yes."Then
+    # A full stop after a symbol or a unit: 10€. 👍. $1.5M.
+    "suffixes": (r"\|", r"(?<=[^\w\s.])\.", r"(?<=\d[^\W\d_])\."),
+    # The target of a link in Markdown, [text](target) or [text][target]; a footnote[^1]; said:"Yes."Hi!I
     "infixes": (
         r"(?<=\]\()[^\s)]+",
         r"\](?=[(\[])",
@@ -55,8 +56,11 @@ TYPED: Mapping[str, tuple[str, ...]] = {
         r"\|",
         r'(?<=\w)[:;,.!?](?=["“„«])',
         r'(?<=[:;,.!?])["“”„«»](?=\w)',
+        r"(?<=\w)[!?]+(?=[^\W\d_])",
     ),
 }
+#: Second parts of contractions, before another mark in the same chunk: I'm—well, don't/won't.
+_CLITIC = re.compile(r"n?['\u2019][^\W\d_]{1,2}")
 #: Emoticons of spaCy that are more often ordinary marks: (page 8) (for four): >=3
 _NO_EMOTICON = re.compile(r"\)[:;]|\d\)|[:=]\d")
 COMPILE: dict[str, Callable[[Any], re.Pattern[str]]] = {
@@ -211,24 +215,39 @@ def language_rules(nlp: Language) -> Rules:
     )
 
 
-def for_typed_text(rules: Rules, chunks: Counter[Chunk]) -> Rules:
-    """Return a language's rules with ``TYPED``, without exceptions that cut ordinary text in the wrong way.
+def words_before_stops(chunks: Counter[Chunk]) -> Callable[[str], bool]:
+    """Return a function that tells whether a form is rather a word and a full stop than an abbreviation.
 
-    These are some emoticons, and abbreviations that are words before a full stop, as in French "il y en a."
+    French "a." is one, since *a* is frequent and *a.* is not: "il y en a."
 
-    rules: Rules of a language.
-    chunks: Counts of a treebank's chunks by their tokens. They tell which abbreviations are words.
+    chunks: Counts of a treebank's chunks by their tokens.
     """
     counts: Counter[str] = Counter()
     for chunk, n in chunks.items():
         for token in chunk:
             counts[token] += n
+    share = sum(n for chunk, n in chunks.items() if chunk[1:] and chunk[-1] == ".") / chunks.total()
+    return lambda form: form.endswith(".") and share * counts[form[:-1]] > counts[form]
+
+
+def for_typed_text(rules: Rules, is_word: Callable[[str], bool]) -> Rules:
+    """Return a language's rules with ``TYPED``, without exceptions that cut ordinary text in the wrong way.
+
+    The language's contractions are also cut before a mark such as a dash, where exceptions have no effect.
+
+    rules: Rules of a language.
+    is_word: See ``words_before_stops``.
+    """
     exceptions = {
         form: tokens
         for form, tokens in rules.exceptions.items()
-        if not _NO_EMOTICON.fullmatch(form) and not (form.endswith(".") and counts[form[:-1]] > counts[form])
+        if not _NO_EMOTICON.fullmatch(form) and not is_word(form)
     }
+    parts = {tokens[-1][ORTH] for tokens in exceptions.values() if len(tokens) == 2}
+    clitics = "|".join(sorted(map(re.escape, filter(_CLITIC.fullmatch, parts))))
     affixes: dict[str, Any] = {kind: (*TYPED[kind], *getattr(rules, kind)) for kind in AFFIXES}
+    if clitics:
+        affixes["infixes"] += (rf"(?<=[^\W\d_])(?:{clitics})(?=[^\w\s'\u2019])",)
     return replace(rules, **affixes, exceptions=exceptions)
 
 

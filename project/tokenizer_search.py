@@ -24,7 +24,15 @@ from spacy.vocab import Vocab
 from spacy_g2g.arrays import IntArray
 from spacy_g2g.evaluation.tokenization import Chunk, compare_tokens
 
-from .tokenizer_rules import Change, Rules, additions, for_typed_text, language_rules, removals
+from .tokenizer_rules import (
+    Change,
+    Rules,
+    additions,
+    for_typed_text,
+    language_rules,
+    removals,
+    words_before_stops,
+)
 
 #: Number of searches for patterns and exceptions. Each search starts with the results of the last.
 N_ROUNDS = 2
@@ -102,7 +110,8 @@ class _Search:
         self.vocab = Vocab()
         self.chunks = chunks
         self.table = ChunkTable(chunks)
-        self.rules = for_typed_text(language_rules(nlp), chunks)
+        self.is_word = words_before_stops(chunks)
+        self.rules = for_typed_text(language_rules(nlp), self.is_word)
         self.longest = max(map(len, self.rules.exceptions), default=0)
         self._parts_by_row: dict[int, set[str]] = {}
         self.all_rows = np.arange(len(chunks))
@@ -152,7 +161,8 @@ class _Search:
 
     def add_exceptions(self) -> None:
         """Add exceptions for chunks that are still cut in the wrong way, if they fix more than they break."""
-        exceptions = _cores(self.wrong())
+        cores = _cores(self.wrong())
+        exceptions = {core: tokens for core, tokens in cores.items() if tokens[1:] or not self.is_word(core)}
         while exceptions:
             added = {}
             for core, tokens in exceptions.items():

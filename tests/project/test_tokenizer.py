@@ -84,6 +84,8 @@ def of_language(request):
         ("text[^1]", "text [ ^1 ]"),
         ("|a|b|", "| a | b |"),
         ('said:"Yes."Then', 'said : " Yes . " Then'),
+        ("Hi!How", "Hi ! How"),
+        ("$1.5M.", "$ 1.5 M ."),
     ],
 )
 def test_marks_that_people_type_are_cut_off_without_an_example_in_the_treebank(of_language, text, tokens):
@@ -96,6 +98,20 @@ def test_an_abbreviation_stays_one_unless_it_is_a_word_of_the_treebank(lang):
     assert tokens_of(made, "x.") == ("x", ".")
     assert tokens_of(made, "v.") == ("v.",)
     assert tokens_of(made, ":)") == (":)",)
+
+
+def test_a_word_is_no_abbreviation_because_it_once_was_one():
+    chunks = Counter({("no",): 100, ("no.",): 3, ("No.",): 9, ("No",): 9, ("so", "."): 20, ("etc.",): 4})
+    made = train_tokenizer(spacy.blank("xx"), chunks)
+    assert tokens_of(made, "no.") == ("no", ".")
+    assert tokens_of(made, "No.") == ("No.",)
+    assert tokens_of(made, "etc.") == ("etc.",)
+
+
+def test_contractions_are_cut_before_other_marks():
+    made = train_tokenizer(spacy.blank("en"), CHUNKS)
+    assert tokens_of(made, "I'm\u2014well") == ("I", "'m", "\u2014", "well")
+    assert tokens_of(made, "can't\u2014or") == ("ca", "n't", "\u2014", "or")
 
 
 @pytest.mark.parametrize("tokens", [("its",), ("do", "n't"), ("cats", ".")])
