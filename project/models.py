@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from spacy_g2g.files import write_text
+from spacy_g2g.files import files_in, write_text
 
 from .markdown import markdown_table
 from .model_card import treebank_name
@@ -36,7 +36,8 @@ def make_page(packages: Path, *, note: str = "") -> str:
 
     note: What else readers must know of the runs.
     """
-    found = [(path.parent, read_json(path)) for path in packages.glob("*/*/meta.json")]
+    paths = [path for path in files_in(packages, "meta.json") if path.parents[2] == packages]
+    found = [(path.parent, read_json(path)) for path in paths]
     found = [(folder, meta) for folder, meta in found if "dev_raw_las" in meta["performance"]]
     if not found:
         raise SystemExit(f"{packages} has no package with scores from text. Expected those of a workflow.")

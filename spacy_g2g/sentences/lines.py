@@ -29,7 +29,10 @@ _QUOTE = re.compile(r"(?:>[ \t]?)+")
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
 _DATE = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?[ \tT]+"
 #: Who speaks, or what a value is of: one to three words and a colon; a name in angle brackets.
-_LABEL = r"[^\W\d_][\w'.&-]*(?:[ ][\w'.&-]+){0,2}(?:[ \xa0\u202f]?:(?=\s\S)|\uff1a(?=\S))|<[\w@.+-]+>(?=\s\S)"
+_WORD = r"[^\s:\uff1a|,;!?()\[\]<>\"]"
+_LABEL = (
+    rf"[^\W\d_]{_WORD}*(?:[ ]{_WORD}+){{0,2}}(?:[ \xa0\u202f]?:(?=\s\S)|\uff1a(?=\S))|<[\w@.+-]+>(?=\s\S)"
+)
 _BEGINNING = re.compile(
     rf"""(?P<rule>(?:[-=*_~]{{2,}}|(?:[-*_][ \t]+){{2,}}[-*_]|`{{3,}}\w*)\s*$)
     |(?P<item>(?:[-*+\u2022\u25e6\u25aa\u00b7\u2013\u2014]

@@ -129,6 +129,9 @@ A: Behind the house""",
     "names": """ann: hey, are you coming
 bob: yes! ¦ be there at 8
 <eve> great
+राम: नमस्ते
+דנה: שלום
+小明\uff1a你好
 Name: Ann Lee
 Marital status : single
 
