@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import spacy
 import torch
 from spacy.cli._util import parse_config_overrides, setup_gpu
 from spacy.util import load_config
@@ -146,6 +147,12 @@ def check_arguments(cli: argparse.ArgumentParser, args: argparse.Namespace) -> N
     for setting in args.set:
         if not any(has_setting(config, setting) for config in configs):
             cli.error(f"--set: no config has the setting {setting}")
+    try:
+        spacy.blank(args.lang)
+    except ImportError as error:
+        cli.error(
+            f"--lang {args.lang}: expected a language of spaCy, such as xx, with its tokenizer ({error})"
+        )
     for path in filter(None, (args.dev, *args.also, args.train if args.sentences else None)):
         if path.suffix != ".conllu" or not path.is_file():
             cli.error(f"{path}: expected a CoNLL-U file, named .conllu")

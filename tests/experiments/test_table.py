@@ -356,6 +356,7 @@ def test_a_stack_transformer_is_trained_and_scored(tmp_path: Path, trained: list
         (["--start", "checkpoint"], "needs --encoder"),
         (["--sentences", "-1"], "--sentences -1: expected 0 or more"),
         (["--set", "components.g2g_parser.model.depth=3"], "no config has the setting components.g2g_"),
+        (["--lang", "ug"], "--lang ug: expected a language of spaCy"),
         (["--also", "none.conllu"], "none.conllu: expected a CoNLL-U file"),
         (["--also", "train.spacy"], "train.spacy: expected a CoNLL-U file"),
     ],
