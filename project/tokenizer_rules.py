@@ -48,6 +48,7 @@ TYPED: Mapping[str, tuple[str, ...]] = {
     # A full stop after a symbol or a unit: 10€. 👍. $1.5M.
     "suffixes": (r"\|", r"(?<=[^\w\s.])\.", r"(?<=\d[^\W\d_])\."),
     # The target of a link in Markdown, [text](target) or [text][target]; a footnote[^1]; said:"Yes."Hi!I
+    # The brackets of <b>tags</b>.
     "infixes": (
         r"(?<=\]\()[^\s)]+",
         r"\](?=[(\[])",
@@ -57,6 +58,8 @@ TYPED: Mapping[str, tuple[str, ...]] = {
         r'(?<=\w)[:;,.!?](?=["“„«])',
         r'(?<=[:;,.!?])["“”„«»](?=\w)',
         r"(?<=\w)[!?]+(?=[^\W\d_])",
+        r"(?<=\S)</?(?=[^\W\d_])",
+        r"(?<=[\w\"'/])>(?=[^\W\d_<])",
     ),
 }
 #: Second parts of contractions, before another mark in the same chunk: I'm—well, don't/won't.

@@ -86,6 +86,9 @@ def of_language(request):
         ('said:"Yes."Then', 'said : " Yes . " Then'),
         ("Hi!How", "Hi ! How"),
         ("$1.5M.", "$ 1.5 M ."),
+        ("<b>bold</b>", "< b > bold </ b >"),
+        ("a<b", "a < b"),
+        ("I<3you", "I<3you"),
     ],
 )
 def test_marks_that_people_type_are_cut_off_without_an_example_in_the_treebank(of_language, text, tokens):
