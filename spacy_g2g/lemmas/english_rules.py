@@ -10,7 +10,7 @@ from typing import Any
 from spacy.lang.en.lemmatizer import EnglishLemmatizer
 from spacy.language import Language
 from spacy.lookups import Lookups, load_lookups
-from spacy.tokens import Token
+from spacy.tokens import Doc, Token
 from spacy.training import Example
 
 Rules = list[tuple[str, str]]
@@ -25,6 +25,11 @@ HAD_E = (
     "c dg rg s u v z bl cl dl fl gl kl pl tl ad ag ak am an ap ar at ib id ik il im in ip ir ob od ok ol om "
     "op ot ub ud ul um un ur ut yp"
 )
+#: Parts of speech of parts of contractions.
+IN_CONTRACTIONS = ("AUX", "VERB", "PART")
+#: Maximum number of letters of an acronym whose end may look like an ending, and number of words around it
+#: that tell whether it is one: SMS, but not STOP ALL CARS.
+SHORT, NEAR = 3, 5
 WITH_ES = [("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("zzes", "zz")]
 WITH_S = [("s", ""), ("shes", "sh"), ("ches", "ch"), ("ses", "s")]
 
@@ -84,6 +89,28 @@ class EnglishRules(EnglishLemmatizer):
             # "proceed", "economics"
             unchanged = {word: [word] for word in index[pos] if not self._known_stem(pos, word)}
             exceptions[pos] = unchanged | exceptions[pos]
+
+    def rule_lemmatize(self, token: Token) -> list[str]:
+        """Return the lemmas of a token.
+
+        A part of a contraction has those of its norm: "gon" of "gonna" is "going". The S of an acronym, as in
+        "SMS", is no ending.
+        """
+        if token.norm != token.lex.norm and token.pos_ in IN_CONTRACTIONS:
+            pos = "VERB" if token.pos_ == "AUX" else token.pos_
+            token = Doc(self.vocab, words=[token.norm_], pos=[pos])[0]
+        elif token.is_upper and token.pos_ == "NOUN" and self._is_acronym(token):
+            return [token.lower_]
+        lemmas: list[str] = super().rule_lemmatize(token)
+        return lemmas
+
+    def _is_acronym(self, token: Token) -> bool:
+        """Return whether a word in capitals is an acronym without an ending. The words near it tell."""
+        near = token.doc[max(0, token.i - NEAR) : token.i + NEAR + 1]
+        if not token.lower_.endswith("s") or not any(word.is_lower and len(word) > 1 for word in near):
+            return False
+        word, (_, index, _) = token.lower_, (self.lookups.get_table(name)["noun"] for name in TABLES)
+        return len(word) <= SHORT or word in index or not self._known_stem("noun", word)
 
     def is_base_form(self, token: Token) -> bool:
         """Return whether a word has no ending: by its features, unless it is a form of a known word."""

@@ -1,6 +1,7 @@
 """``english_lemmatizer``: rules of English spelling, with words in place of those of WordNet."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
@@ -61,6 +62,48 @@ def test_features_do_not_keep_the_ending_of_a_known_word(nlp: Language):
     assert lemma(nlp, "oxen", "NOUN", "Number=Sing") == "ox"
     assert lemma(nlp, "glass", "NOUN", "Number=Sing") == "glass"
     assert lemma(nlp, "chess", "NOUN", "Number=Sing") == "chess"
+
+
+def lemmas_of_nouns(nlp: Language, text: str) -> list[str]:
+    """Lemmas of the words in capitals, which are nouns."""
+    words = text.split()
+    doc = Doc(nlp.vocab, words=words, pos=["NOUN" if word.isupper() else "X" for word in words])
+    return [token.lemma_ for token in nlp(doc) if token.is_upper]
+
+
+def test_the_end_of_an_acronym_is_no_ending(nlp: Language):
+    assert lemmas_of_nouns(nlp, "the EPS and the BIOS of my OXEN and their GLASS") == [
+        "eps",
+        "bios",
+        "ox",
+        "glass",
+    ]
+    assert "cookie" in lemmas_of_nouns(nlp, "STOP ALL COOKIES NOW PLEASE")
+    assert lemmas_of_nouns(nlp, "such COOKIES are good") == ["cookie"]
+    assert lemmas_of_nouns(nlp, "EPS") == ["ep"]
+    assert lemmas_of_nouns(nlp, "the EPS") == ["eps"]
+
+
+@pytest.mark.parametrize(
+    ("text", "pos", "expected"),
+    [
+        ("gonna", ["VERB", "PART"], ["go", "to"]),
+        ("gonna", ["AUX", "PART"], ["go", "to"]),
+        ("you're", ["PRON", "AUX"], ["you", "be"]),
+        ("can't", ["AUX", "PART"], ["can", "not"]),
+    ],
+)
+def test_parts_of_contractions_have_the_lemmas_of_what_they_stand_for(
+    nlp: Language, text: str, pos: list[str], expected: list[str]
+):
+    lemmatizer: Any = nlp.get_pipe("english_lemmatizer")
+    exceptions = {"verb": {"are": ["be"], "going": ["go"]}, "noun": {}, "adj": {}}
+    for name, known in exceptions.items():
+        lemmatizer.lookups.get_table("lemma_exc")[name].update(known)
+    doc = nlp.make_doc(text)
+    for token, tag in zip(doc, pos, strict=True):
+        token.pos_ = tag
+    assert [token.lemma_ for token in lemmatizer(doc)] == expected
 
 
 def test_names_keep_their_letters(nlp: Language):
