@@ -43,12 +43,12 @@ Kind = Literal["prefixes", "suffixes", "infixes", "whole"]
 AFFIXES: tuple[Kind, ...] = ("prefixes", "suffixes", "infixes")
 #: Rules for marks that people type but few treebanks have, beside those of the language.
 TYPED: Mapping[str, tuple[str, ...]] = {
-    # The bars of a table.
-    "prefixes": (r"\|",),
+    # The bars of a table, arrows.
+    "prefixes": (r"\|", r"<?[-=]+>|<[-=]+"),
     # A full stop after a symbol or a unit: 10€. 👍. $1.5M.
     "suffixes": (r"\|", r"(?<=[^\w\s.])\.", r"(?<=\d[^\W\d_])\."),
     # The target of a link in Markdown, [text](target) or [text][target]; a footnote[^1]; said:"Yes."Hi!I
-    # The brackets of <b>tags</b>.
+    # The brackets of <b>tags</b>, an arrow->there, the commas of a line of a table: Ann,34,York
     "infixes": (
         r"(?<=\]\()[^\s)]+",
         r"\](?=[(\[])",
@@ -60,6 +60,9 @@ TYPED: Mapping[str, tuple[str, ...]] = {
         r"(?<=\w)[!?]+(?=[^\W\d_])",
         r"(?<=\S)</?(?=[^\W\d_])",
         r"(?<=[\w\"'/])>(?=[^\W\d_<])",
+        r"(?<=\w)(?:<?[-=]+>|<[-=]+)(?=\w)",
+        r"(?<=[^\W\d_]),(?=\d)",
+        r"(?<=\d),(?=[^\W\d_])",
     ),
 }
 #: Second parts of contractions, before another mark in the same chunk: I'm—well, don't/won't.

@@ -88,6 +88,10 @@ def of_language(request):
         ("$1.5M.", "$ 1.5 M ."),
         ("<b>bold</b>", "< b > bold </ b >"),
         ("a<b", "a < b"),
+        ("a->b", "a -> b"),
+        ("-->", "-->"),
+        ("Ann,34,York", "Ann , 34 , York"),
+        ("1,500", "1,500"),
         ("I<3you", "I<3you"),
     ],
 )
