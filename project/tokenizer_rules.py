@@ -39,16 +39,25 @@ _SCOPED = {"a": re.A, "i": re.I, "m": re.M, "s": re.S, "x": re.X}
 #: Form of a pattern whose method `match` finds what another method finds.
 _METHODS = {"match": "{}", "fullmatch": r"(?:{})\Z", "search": "(?s:.*?)(?:{})"}
 
+#: An emoji of several characters: with a variation, a skin tone or a keycap, several in one, or a flag.
+_PICTURE = r"[\u00a9\u00ae\u203c\u2049\u2100-\u3299\U0001f000-\U0001faff]"
+_VARIED = r"[\ufe0f\u20e3\U0001f3fb-\U0001f3ff]"
+_EMOJI = (
+    rf"(?:[\U0001f1e6-\U0001f1ff]{{2}}|[0-9#*]\ufe0f?\u20e3|(?:{_PICTURE}{_VARIED}*\u200d)+{_PICTURE}{_VARIED}*"
+    rf"|{_PICTURE}{_VARIED}+)"
+)
+
 Kind = Literal["prefixes", "suffixes", "infixes", "whole"]
 AFFIXES: tuple[Kind, ...] = ("prefixes", "suffixes", "infixes")
 #: Rules for marks that people type but few treebanks have, beside those of the language.
 TYPED: Mapping[str, tuple[str, ...]] = {
     # The bars of a table, arrows.
-    "prefixes": (r"\|", r"<?[-=]+>|<[-=]+"),
+    "prefixes": (r"\|", r"<?[-=]+>|<[-=]+", _EMOJI),
     # A full stop after a symbol or a unit: 10€. 👍. $1.5M.
-    "suffixes": (r"\|", r"(?<=[^\w\s.])\.", r"(?<=\d[^\W\d_])\."),
+    "suffixes": (r"\|", _EMOJI, r"(?<=[^\w\s.])\.", r"(?<=\d[^\W\d_])\."),
     # The target of a link in Markdown, [text](target) or [text][target]; a footnote[^1]; said:"Yes."Hi!I
-    # The brackets of <b>tags</b>, an arrow->there, the commas of a line of a table: Ann,34,York
+    # The brackets of <b>tags</b>, an arrow->there, the commas of a line of a table: Ann,34,York; p<0.05;
+    # a bracket inside a chunk: section 5(b)(ii)
     "infixes": (
         r"(?<=\]\()[^\s)]+",
         r"\](?=[(\[])",
@@ -63,12 +72,18 @@ TYPED: Mapping[str, tuple[str, ...]] = {
         r"(?<=\w)(?:<?[-=]+>|<[-=]+)(?=\w)",
         r"(?<=[^\W\d_]),(?=\d)",
         r"(?<=\d),(?=[^\W\d_])",
+        r"(?<=\w)(?:[<>]=?|[≤≥])(?=\.?\d)(?!3(?![\d.]))",
+        r"(?<=[\w)])\((?=\w)",
+        r"(?<=\w)\)(?=\()",
+        _EMOJI,
     ),
 }
 #: Second parts of contractions, before another mark in the same chunk: I'm—well, don't/won't.
 _CLITIC = re.compile(r"n?['\u2019][^\W\d_]{1,2}")
 #: Emoticons of spaCy that are more often ordinary marks: (page 8) (for four): >=3
 _NO_EMOTICON = re.compile(r"\)[:;]|\d\)|[:=]\d")
+#: A word with an optional ending: account(s), étudiant(e)s
+_OPTIONAL_ENDING = r"[^\W\d_]{2,}\([^\W\d_]{1,2}\)[^\W\d_]{0,2}"
 COMPILE: dict[str, Callable[[Any], re.Pattern[str]]] = {
     "prefixes": compile_prefix_regex,
     "suffixes": compile_suffix_regex,
@@ -236,13 +251,26 @@ def words_before_stops(chunks: Counter[Chunk]) -> Callable[[str], bool]:
     return lambda form: form.endswith(".") and share * counts[form[:-1]] > counts[form]
 
 
-def for_typed_text(rules: Rules, is_word: Callable[[str], bool]) -> Rules:
+def keeps_endings(chunks: Counter[Chunk]) -> bool:
+    """Return whether words with optional endings stay whole. They do unless a treebank cuts most of them.
+
+    chunks: Counts of a treebank's chunks by their tokens.
+    """
+    balance = 0
+    for chunk, n in chunks.items():
+        if re.search(_OPTIONAL_ENDING, "".join(chunk)):
+            balance += n if any(re.fullmatch(_OPTIONAL_ENDING, token) for token in chunk) else -n
+    return balance >= 0
+
+
+def for_typed_text(rules: Rules, is_word: Callable[[str], bool], *, with_endings: bool) -> Rules:
     """Return a language's rules with ``TYPED``, without exceptions that cut ordinary text in the wrong way.
 
     The language's contractions are also cut before a mark such as a dash, where exceptions have no effect.
 
     rules: Rules of a language.
     is_word: See ``words_before_stops``.
+    with_endings: See ``keeps_endings``.
     """
     exceptions = {
         form: tokens
@@ -254,7 +282,8 @@ def for_typed_text(rules: Rules, is_word: Callable[[str], bool]) -> Rules:
     affixes: dict[str, Any] = {kind: (*TYPED[kind], *getattr(rules, kind)) for kind in AFFIXES}
     if clitics:
         affixes["infixes"] += (rf"(?<=[^\W\d_])(?:{clitics})(?=[^\w\s'\u2019])",)
-    return replace(rules, **affixes, exceptions=exceptions)
+    whole = (_OPTIONAL_ENDING, *rules.whole) if with_endings else rules.whole
+    return replace(rules, **affixes, whole=whole, exceptions=exceptions)
 
 
 def _pieces(kind: Kind, pieces: Iterable[Any] | None) -> tuple[str, ...]:

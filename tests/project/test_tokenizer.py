@@ -93,6 +93,12 @@ def of_language(request):
         ("Ann,34,York", "Ann , 34 , York"),
         ("1,500", "1,500"),
         ("I<3you", "I<3you"),
+        ("p<0.05", "p < 0.05"),
+        ("x>=.5", "x >= .5"),
+        ("5(b)(ii)", "5 ( b ) ( ii )"),
+        ("end(as", "end ( as"),
+        ("ok🤦‍♀️👍🏽🇺🇸❤️.", "ok 🤦‍♀️ 👍🏽 🇺🇸 ❤️ ."),
+        ("(1️⃣)", "( 1️⃣ )"),
     ],
 )
 def test_marks_that_people_type_are_cut_off_without_an_example_in_the_treebank(of_language, text, tokens):
@@ -105,6 +111,13 @@ def test_an_abbreviation_stays_one_unless_it_is_a_word_of_the_treebank(lang):
     assert tokens_of(made, "x.") == ("x", ".")
     assert tokens_of(made, "v.") == ("v.",)
     assert tokens_of(made, ":)") == (":)",)
+
+
+def test_a_word_keeps_its_optional_ending_unless_the_treebank_cuts_it_off():
+    whole = train_tokenizer(spacy.blank("fr"), CHUNKS)
+    assert tokens_of(whole, "(étudiant(e)s,") == ("(", "étudiant(e)s", ",")
+    cut = train_tokenizer(spacy.blank("fr"), CHUNKS + Counter({("ami", "(", "s", ")"): 2, ("mot(s)",): 1}))
+    assert tokens_of(cut, "compte(s).") == ("compte", "(", "s", ")", ".")
 
 
 def test_a_word_is_no_abbreviation_because_it_once_was_one():
