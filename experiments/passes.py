@@ -24,15 +24,12 @@ from spacy_g2g.analysis.plots import SYSTEM_STYLES
 from spacy_g2g.analysis.refinement import refinement
 
 
-def measure(name: str, pipeline: Path, gold: Path, first: Path) -> dict[str, Any]:
+def measure(pipeline: str, *, gold: Path, first: Path) -> dict[str, Any]:
     """Return LAS in percent of the first trees and after each pass, and the share of sentences by passes."""
-    analysis = refinement(str(pipeline), gold, initial=first, silent=True)
-    return {
-        "refiner": name,
-        "first": first.stem,
-        "las": [100 * (las or 0) for las in find_scores(analysis, PARTS["LAS"])],
-        "stopped": [100 * (share or 0) for share in find_stopped(analysis, "sentences")],
-    }
+    analysis = refinement(pipeline, gold, initial=first, silent=True)
+    las = [100 * (value or 0) for value in find_scores(analysis, PARTS["LAS"])]
+    stopped = [100 * (share or 0) for share in find_stopped(analysis, "sentences")]
+    return {"first": first.stem, "las": las, "stopped": stopped}
 
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
@@ -84,7 +81,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         cli.error(f"--refiner {short[0]}: expected a name, a pipeline, a treebank and files of trees")
     rows = []
     for name, pipeline, gold, *files in args.refiner:
-        rows += [measure(name, Path(pipeline), Path(gold), Path(first)) for first in files]
+        for first in map(Path, files):
+            rows.append({"refiner": name, **measure(pipeline, gold=Path(gold), first=first)})
     args.output.mkdir(parents=True, exist_ok=True)
     (args.output / "passes.json").write_text(json.dumps(rows, indent=2) + "\n", encoding="utf8")
     (args.output / "passes.md").write_text(table(rows) + "\n", encoding="utf8")
