@@ -49,14 +49,29 @@ _EMOJI = (
 
 Kind = Literal["prefixes", "suffixes", "infixes", "whole"]
 AFFIXES: tuple[Kind, ...] = ("prefixes", "suffixes", "infixes")
+#: Abbreviations that few treebanks have and that the rules of the language lack, without their full stops. In
+#: lower case, they stand for the capitalized forms, too.
+ABBREVIATIONS: Mapping[str, str] = {
+    "en": "al approx assn ave blvd capt cf cmdr cpl dept eq eqs esp ext fig figs fri hon incl lieut lt maj "
+    "mon pp pres rd resp Sec Secs sgt supt Tab tel thu thurs tue tues univ viz vol vols wed",
+    "es": "cap págs",
+    "fr": "al c.-à-d chap éd env fig figs hab J.-C p.ex tél vol",
+    "it": "cfr dott fig sig vol",
+    "pl": "dr godz im mln np nr prof rys str tj tzn tzw ul",
+    "pt": "fig núm prof vol",
+    "ru": "др рис тел",
+    "tr": "bkz örn",
+}
+#: A tag of HTML.
+_TAG = r"</?[A-Za-z][A-Za-z0-9-]*/?>"
 #: Rules for marks that people type but few treebanks have, beside those of the language.
 TYPED: Mapping[str, tuple[str, ...]] = {
     # The bars of a table, arrows.
-    "prefixes": (r"\|", r"<?[-=]+>|<[-=]+", _EMOJI),
+    "prefixes": (r"\|", r"<?[-=]+>|<[-=]+", _EMOJI, _TAG),
     # A full stop after a symbol or a unit: 10€. 👍. $1.5M.
-    "suffixes": (r"\|", _EMOJI, r"(?<=[^\w\s.])\.", r"(?<=\d[^\W\d_])\."),
+    "suffixes": (r"\|", _EMOJI, _TAG, r"(?<=[^\w\s.])\.", r"(?<=\d[^\W\d_])\."),
     # The target of a link in Markdown, [text](target) or [text][target]; a footnote[^1]; said:"Yes."Hi!I
-    # The brackets of <b>tags</b>, an arrow->there, the commas of a line of a table: Ann,34,York; p<0.05;
+    # Other angle brackets, an arrow->there, the commas of a line of a table: Ann,34,York; p<0.05;
     # a bracket inside a chunk: section 5(b)(ii)
     "infixes": (
         r"(?<=\]\()[^\s)]+",
@@ -67,6 +82,7 @@ TYPED: Mapping[str, tuple[str, ...]] = {
         r'(?<=\w)[:;,.!?](?=["“„«])',
         r'(?<=[:;,.!?])["“”„«»](?=\w)',
         r"(?<=\w)[!?]+(?=[^\W\d_])",
+        _TAG,
         r"(?<=\S)</?(?=[^\W\d_])",
         r"(?<=[\w\"'/])>(?=[^\W\d_<])",
         r"(?<=\w)(?:<?[-=]+>|<[-=]+)(?=\w)",
@@ -263,18 +279,23 @@ def keeps_endings(chunks: Counter[Chunk]) -> bool:
     return balance >= 0
 
 
-def for_typed_text(rules: Rules, is_word: Callable[[str], bool], *, with_endings: bool) -> Rules:
+def for_typed_text(
+    rules: Rules, is_word: Callable[[str], bool], *, lang: str = "", with_endings: bool = True
+) -> Rules:
     """Return a language's rules with ``TYPED``, without exceptions that cut ordinary text in the wrong way.
 
     The language's contractions are also cut before a mark such as a dash, where exceptions have no effect.
 
     rules: Rules of a language.
     is_word: See ``words_before_stops``.
+    lang: Code of the language, for its abbreviations.
     with_endings: See ``keeps_endings``.
     """
+    forms = (f"{form}." for form in ABBREVIATIONS.get(lang, "").split())
+    added = {each: [{ORTH: each}] for form in forms for each in (form, form[:1].upper() + form[1:])}
     exceptions = {
         form: tokens
-        for form, tokens in rules.exceptions.items()
+        for form, tokens in {**added, **rules.exceptions}.items()
         if not _NO_EMOTICON.fullmatch(form) and not is_word(form)
     }
     parts = {tokens[-1][ORTH] for tokens in exceptions.values() if len(tokens) == 2}

@@ -86,7 +86,8 @@ def of_language(request):
         ('said:"Yes."Then', 'said : " Yes . " Then'),
         ("Hi!How", "Hi ! How"),
         ("$1.5M.", "$ 1.5 M ."),
-        ("<b>bold</b>", "< b > bold </ b >"),
+        ("<b>bold</b><br/>", "<b> bold </b> <br/>"),
+        ('href="x">bold</a>', 'href="x" > bold </a>'),
         ("a<b", "a < b"),
         ("a->b", "a -> b"),
         ("-->", "-->"),
@@ -111,6 +112,12 @@ def test_an_abbreviation_stays_one_unless_it_is_a_word_of_the_treebank(lang):
     assert tokens_of(made, "x.") == ("x", ".")
     assert tokens_of(made, "v.") == ("v.",)
     assert tokens_of(made, ":)") == (":)",)
+
+
+def test_abbreviations_of_a_language_stay_whole():
+    made = train_tokenizer(spacy.blank("en"), CHUNKS + Counter({("vol",): 50, ("vol", "."): 20}))
+    text = "See Fig. 2, eqs. 3 (cf. Sec. 4), et al., univ. vol."
+    assert " ".join(tokens_of(made, text)) == "See Fig. 2 , eqs. 3 ( cf. Sec. 4 ) , et al. , univ. vol ."
 
 
 def test_a_word_keeps_its_optional_ending_unless_the_treebank_cuts_it_off():
