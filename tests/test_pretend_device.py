@@ -69,7 +69,7 @@ def global_state() -> list[Any]:
         optimizers._get_fused_kernels_supported_devices,
     ]
     threads = len(list(THREADS.iterdir())) if THREADS.exists() else 0
-    accelerator = torch.accelerator.current_accelerator()
+    accelerator = torch.accelerator.is_available() and torch.accelerator.current_accelerator()
     return [*names, threads, accelerator, torch._C._get_privateuse1_backend_name()]
 
 

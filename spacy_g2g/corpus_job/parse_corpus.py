@@ -14,7 +14,7 @@ from tqdm import tqdm
 from ..errors import Errors
 from ..terminal.common import needs_extra, user_errors
 from ..terminal.messages import msg
-from ..terminal.options import Documents, GpuId, Pipeline, Silent, Unit
+from ..terminal.options import Documents, GpuId, Pipeline, Silent, Unit, refuse_nan
 
 if TYPE_CHECKING:
     from .run import Engine, Outcome
@@ -108,6 +108,7 @@ def parse_corpus(
     """
     if len(paths) < 2:
         raise typer.BadParameter("Expected at least one INPUT, and OUTPUT.", param_hint="INPUT... OUTPUT")
+    refuse_nan(shard_mb=shard_bytes, max_errors=max_errors, timeout=timeout, cpus=cpus, gpus=gpus or 0.0)
     with user_errors(), needs_extra(("pyarrow", "pyarrow.parquet"), Errors.E1119):
         from .job import Job, OtherJobError
         from .plan import Fields

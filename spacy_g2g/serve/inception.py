@@ -233,7 +233,7 @@ def inception_router(worker: Worker) -> APIRouter:
         answers = await worker.ask_in_turn(map(task, sentences))
         return {"document": await worker.read(lambda: write(cas, request.metadata, sentences, answers))}
 
-    @router.post("/train", status_code=204)
+    @router.post("/train", status_code=204, response_model=None)
     async def train() -> None:
         """Learn nothing: pipelines are trained by `spacy train`."""
 

@@ -10,7 +10,7 @@ from ..errors import Errors
 from ..parser.final_parser import final_parser
 from ..terminal.common import needs_extra, user_errors
 from ..terminal.messages import msg
-from ..terminal.options import GpuId, Pipeline, Silent
+from ..terminal.options import GpuId, Pipeline, Silent, refuse_nan
 
 #: Packages of the extra ``serve``.
 EXTRA = ("anyio", "cassis", "fastapi", "starlette", "uvicorn")
@@ -46,6 +46,7 @@ def serve(
 
     There is no password and no encryption: anyone who reaches the address can parse.
     """
+    refuse_nan(timeout=timeout)
     with user_errors(), needs_extra(EXTRA, Errors.E1201):
         from .app import make_app, run
         from .limits import Limits

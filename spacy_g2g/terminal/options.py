@@ -1,6 +1,7 @@
 """Arguments and options that several commands share."""
 
 from enum import Enum
+from math import isnan
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,14 @@ class Unit(str, Enum):
     LINE = "line"
     PARAGRAPH = "paragraph"
     FILE = "file"
+
+
+def refuse_nan(**options: float) -> None:
+    """Raise BadParameter for an option that is no number. Some versions of Typer let nan pass."""
+    for name, value in options.items():
+        if isnan(value):
+            option = f"--{name.replace('_', '-')}"
+            raise typer.BadParameter("nan: expected a number.", param_hint=option)
 
 
 Documents = Annotated[
