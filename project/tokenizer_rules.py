@@ -239,14 +239,19 @@ class Change:
 def language_rules(nlp: Language) -> Rules:
     """Return the rules of a language, as patterns that can be joined and that spaCy can save.
 
+    ``ABBREVIATIONS`` are among its exceptions.
+
     Raises ValueError for a match function that is not a method of a pattern: spaCy could not save it.
     """
     defaults = nlp.Defaults
+    forms = [f"{form}." for form in ABBREVIATIONS.get(nlp.lang or "", "").split()]
+    forms += [form[:1].upper() + form[1:] for form in forms]
+    abbreviations = {form: [{ORTH: form}] for form in forms}
     return Rules(
         prefixes=_pieces("prefixes", defaults.prefixes),
         suffixes=_pieces("suffixes", defaults.suffixes),
         infixes=_pieces("infixes", defaults.infixes),
-        exceptions=dict(defaults.tokenizer_exceptions or {}),
+        exceptions={**abbreviations, **(defaults.tokenizer_exceptions or {})},
         token_match=_match_pattern(nlp, "token_match"),
         url_match=_match_pattern(nlp, "url_match"),
     )
@@ -279,23 +284,18 @@ def keeps_endings(chunks: Counter[Chunk]) -> bool:
     return balance >= 0
 
 
-def for_typed_text(
-    rules: Rules, is_word: Callable[[str], bool], *, lang: str = "", with_endings: bool = True
-) -> Rules:
+def for_typed_text(rules: Rules, is_word: Callable[[str], bool], *, with_endings: bool) -> Rules:
     """Return a language's rules with ``TYPED``, without exceptions that cut ordinary text in the wrong way.
 
     The language's contractions are also cut before a mark such as a dash, where exceptions have no effect.
 
     rules: Rules of a language.
     is_word: See ``words_before_stops``.
-    lang: Code of the language, for its abbreviations.
     with_endings: See ``keeps_endings``.
     """
-    forms = (f"{form}." for form in ABBREVIATIONS.get(lang, "").split())
-    added = {each: [{ORTH: each}] for form in forms for each in (form, form[:1].upper() + form[1:])}
     exceptions = {
         form: tokens
-        for form, tokens in {**added, **rules.exceptions}.items()
+        for form, tokens in rules.exceptions.items()
         if not _NO_EMOTICON.fullmatch(form) and not is_word(form)
     }
     parts = {tokens[-1][ORTH] for tokens in exceptions.values() if len(tokens) == 2}

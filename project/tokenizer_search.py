@@ -112,9 +112,8 @@ class _Search:
         self.chunks = chunks
         self.table = ChunkTable(chunks)
         self.is_word = words_before_stops(chunks)
-        self.rules = for_typed_text(
-            language_rules(nlp), self.is_word, lang=nlp.lang or "", with_endings=keeps_endings(chunks)
-        )
+        rules, with_endings = language_rules(nlp), keeps_endings(chunks)
+        self.rules = for_typed_text(rules, self.is_word, with_endings=with_endings)
         self.longest = max(map(len, self.rules.exceptions), default=0)
         self._parts_by_row: dict[int, set[str]] = {}
         self.all_rows = np.arange(len(chunks))
