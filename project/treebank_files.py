@@ -29,6 +29,8 @@ CREATIVE_COMMONS = re.compile(
     r"|(?P<words>Attribution(?:-(?:NonCommercial|ShareAlike|NoDerivatives|NoDerivs))*) (?P<number>\d\.\d)",
     re.I,
 )
+#: Line of a word, and of one whose form the treebank leaves out, in CoNLL-U and CoNLL-X.
+WORD, NO_FORM = re.compile(rb"^\d+\t", re.M), re.compile(rb"^\d+\t_\t", re.M)
 TERMS = {
     "attribution": "by", "noncommercial": "nc", "sharealike": "sa", "noderivatives": "nd", "noderivs": "nd"
 }  # fmt: skip
@@ -47,7 +49,7 @@ def join_splits(treebank: str, source: Path, *, target: Path) -> dict[str, list[
     target: Folder to write to.
     Returns the name and checksum of each part, by set. A treebank may lack the test set. A missing
     development set is made of the end of the training set.
-    Raises SystemExit if the training set is missing.
+    Raises SystemExit if the training set is missing, or if a file lacks most of its words.
     """
     parts = {}
     for split in SPLITS:
@@ -60,6 +62,8 @@ def join_splits(treebank: str, source: Path, *, target: Path) -> dict[str, list[
                 f"{treebank} has no train set: expected *-ud-train.conllu, found {names}. Choose a treebank "
                 "that has one, or give a file by --vars.train_path, with another name as --vars.treebank."
             )
+        for path in paths:
+            check_words(path)
         if paths:
             _concatenate(paths, target / f"{split}.conllu")
             parts[split] = [describe_file(path, path.name) for path in paths]
@@ -122,6 +126,19 @@ def find_files(path: Path) -> list[Path]:
             f"There is no treebank at {path}. Expected a file, or a folder of files: {expected}."
         )
     return files
+
+
+def check_words(path: Path) -> None:
+    """Raise SystemExit if most words of a treebank file are _, as where a license forbids to pass them on."""
+    content = path.read_bytes()
+    n_words, n_missing = len(WORD.findall(content)), len(NO_FORM.findall(content))
+    if n_missing > 0.5 * n_words:
+        raise SystemExit(
+            f"{path} lacks its words: {n_missing} of {n_words} ({n_missing / n_words:.0%}) are _. Some "
+            "treebanks are released without their text. Expected a file with words; the README of the "
+            "treebank says how to get them. Then give the file by --vars.train_path, with another name as "
+            "--vars.treebank."
+        )
 
 
 def convert_files(paths: Sequence[Path], target: Path) -> None:

@@ -14,6 +14,7 @@ CORPUS_ROWS = (
     ("Docs", "docs", ""),
     ("Sentences", "sentences", ""),
     ("Words", "words", ""),
+    ("Words that are _", "left_out", "words"),
     ("White-space tokens", "white_space", ""),
     ("Labels", "labels", ""),
     ("Longest sentence, words", "longest", ""),
@@ -55,6 +56,10 @@ ERRORS = frozenset({"empty", "no_labels", "unknown_labels", "none_learnable"})
 TEXTS: dict[str, dict[str, str]] = {
     "corpus": {
         "empty": "There are no words. Check the path, and the reader's limit and max_length.",
+        "left_out": (
+            "{left_out} of {words} words are _, as in treebanks that are released without their text. Get "
+            "the text as the treebank's README says, or take another treebank."
+        ),
         "no_tree": (
             "{no_tree} of {sentences} sentences have no heads: nothing is learned from them. Annotate them, "
             "or leave them out."
@@ -201,6 +206,7 @@ TEXTS: dict[str, dict[str, str]] = {
 #: Conditions of findings. Without one, a finding appears if the figure of its name is not 0 or empty.
 WHEN: dict[str, Callable[[Figures], Any]] = {
     "empty": lambda f: not f["words"],
+    "left_out": lambda f: f["left_out"] > 0.5 * f["words"],
     "multiword": lambda f: (f["multiword_words"] or 0) > 0.01 * f["words"] and not f["splits_tokens"],
     "tokens": lambda f: f["token_f1"] is not None and f["token_f1"] < 0.985,
     "no_boundaries": lambda f: f["unset"] and not f["has_boundaries"],

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from project import all_treebanks, treebank_files, treebank_settings
+from project.treebank import import_files
 
 ROOT = Path(__file__).parents[2]
 PAPERS = json.loads((ROOT / "assets" / "papers.json").read_text(encoding="utf8"))
@@ -129,6 +130,23 @@ def test_parts_are_joined_in_the_order_of_their_numbers_with_sentences_apart(tmp
     parts = treebank_files.join_splits("x", tmp_path, target=target)
     assert (target / "train.conllu").read_bytes() == b"1\n\n2\n\n3\n\n4\r\n\r\n"
     assert [part["file"][11:-7] for part in parts["train"]] == ["a-1", "a-9", "a-10", "b"]
+
+
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_a_treebank_that_is_released_without_its_words_is_refused(tmp_path: Path, split: str):
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.mkdir()
+    target.mkdir()
+    word = "{}\t{}\t_\tNOUN\t_\t_\t0\troot\t_\t_\n"
+    forms = {"train": ["a", "_"], split: ["_", "a", "_"]}
+    for name, words in forms.items():
+        text = "".join(word.format(i, form) for i, form in enumerate(words, start=1))
+        (source / f"x-ud-{name}.conllu").write_text(f"# text = _\n1-2\t_\t_\n{text}\n", encoding="utf8")
+    with pytest.raises(SystemExit, match=rf"x-ud-{split}.conllu lacks its words: 2 of 3 \(67%\) are _\."):
+        treebank_files.join_splits("x", source, target=target)
+    files = {"train": source / f"x-ud-{split}.conllu"}
+    with pytest.raises(SystemExit, match="lacks its words"):
+        import_files("mine", files, tmp_path / "mine", checksums=tmp_path / "mine.sha256")
 
 
 def test_a_treebank_that_fails_does_not_keep_others_from_running(monkeypatch: pytest.MonkeyPatch):
