@@ -44,7 +44,7 @@ from .treebank_files import (
     write_checksums,
     write_source,
 )
-from .treebank_settings import UNSET, papers_treebanks, read_source
+from .treebank_settings import UNSET, papers_treebanks, read_source, spacy_code
 from .up_to_date import one_at_a_time, replaced
 
 #: The origin that source.json has for files given by path.
@@ -101,7 +101,7 @@ def _stage(base: str, treebank: str, tag: str, target: Path, clone: Path) -> Non
         origin=f"{base.rstrip('/')}/{treebank}",
         commit="" if plain else commit_of(source),
         prefix=prefix,
-        code=prefix.split("_")[0],
+        code=spacy_code(prefix),
         license=find_license(target),
         parts=parts,
     )

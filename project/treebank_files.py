@@ -16,13 +16,13 @@ from spacy_g2g.formats.conllu import read_conllu, write_conllu
 from spacy_g2g.formats.conllx import TREEBANK_SUFFIXES
 from spacy_g2g.terminal.common import write_json
 
-from .treebank_settings import NEUTRAL, SOURCE, read_source
+from .treebank_settings import NEUTRAL, SOURCE, read_source, spacy_code
 from .up_to_date import today
 
 SPLITS = ("train", "dev", "test")
 DOCUMENTS = ("LICENSE*", "README*")
 #: Language code and name of a treebank at the beginning of the names of its files.
-LANGUAGE = re.compile(r"([a-z]{2,3})_[a-z0-9]+-ud-")
+LANGUAGE = re.compile(r"([a-z]{2,3}_[a-z0-9]+)-ud-")
 #: Address or name of a Creative Commons license.
 CREATIVE_COMMONS = re.compile(
     r"creativecommons\.org/licenses/(?P<terms>by[a-z-]*)/(?P<version>\d\.\d)"
@@ -198,7 +198,7 @@ def describe_file(path: Path, name: str) -> dict[str, str]:
 
 def language_code(files: Iterable[Path]) -> str:
     """Return the language code in the names of treebank files, such as tr_imst-ud-train.conllu, or ""."""
-    found = {match[1] if (match := LANGUAGE.match(file.name)) else "" for file in files}
+    found = {spacy_code(match[1]) if (match := LANGUAGE.match(file.name)) else "" for file in files}
     return found.pop() if len(found) == 1 else ""
 
 

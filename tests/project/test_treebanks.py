@@ -84,6 +84,9 @@ def test_every_encoder_of_the_table_has_a_known_license():
         ({"treebank": "UD_Japanese-GSD"}, "ja"),
         ({"treebank": "UD_Thai-PUD", "code": "th"}, "th"),
         ({"treebank": "UD_Kiche-IU", "code": "quc"}, "xx"),
+        ({"treebank": "UD_Norwegian-NynorskLIA", "code": "no", "prefix": "no_nynorsklia"}, "nn"),
+        ({"treebank": "UD_Norwegian-Bokmaal", "code": "nb", "prefix": "no_bokmaal"}, "nb"),
+        ({"treebank": "mine", "code": "no"}, "nb"),
         ({"treebank": "mine"}, "xx"),
         ({}, "xx"),
     ],
@@ -94,11 +97,29 @@ def test_language_is_the_treebanks_where_spacy_has_it(source: dict[str, str], ex
 
 
 @pytest.mark.parametrize(
+    ("source", "n_warnings"),
+    [
+        ({"treebank": "mine", "code": ""}, 1),
+        ({"treebank": "A and B", "code": "xx"}, 0),
+        ({"treebank": "mine", "code": "de"}, 0),
+    ],
+)
+def test_a_language_that_is_not_known_is_told(
+    source: dict[str, str], n_warnings: int, capsys: pytest.CaptureFixture[str]
+):
+    treebank_settings.choose_language("", source)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert printed.count("that of mine isn't known. --vars.lang sets it.") == n_warnings
+
+
+@pytest.mark.parametrize(
     ("names", "code"),
     [
         (["tr_imst-ud-train.conllu"], "tr"),
         (["cs_pdt-ud-train-a.conllu", "cs_pdt-ud-train-b.conllu"], "cs"),
         (["tr_imst-ud-train.conllu", "fr_gsd-ud-train.conllu"], ""),
+        (["no_bokmaal-ud-train.conllu"], "nb"),
+        (["no_nynorsk-ud-train.conllu", "no_nynorsklia-ud-train.conllu"], "nn"),
         (["mine.conllu"], ""),
     ],
 )
