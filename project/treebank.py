@@ -79,7 +79,7 @@ def download(base: str, *, treebank: str, tag: str, folder: Path, checksums: Pat
         for name in names:
             _stage(base, name, tag, staged / name if names[1:] else staged, temporary / f"{name}.clone")
         if names[1:]:
-            join_treebanks(names, tag, staged)
+            join_treebanks(names, staged)
         if checksums.exists():
             verify(staged, checksums=checksums)
         else:
@@ -97,7 +97,7 @@ def _stage(base: str, treebank: str, tag: str, target: Path, clone: Path) -> Non
     write_source(
         target,
         treebank=treebank,
-        tag=tag,
+        tag="" if plain else tag,
         origin=f"{base.rstrip('/')}/{treebank}",
         commit="" if plain else commit_of(source),
         prefix=prefix,

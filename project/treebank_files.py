@@ -75,11 +75,10 @@ def join_splits(treebank: str, source: Path, *, target: Path) -> dict[str, list[
     return parts
 
 
-def join_treebanks(names: Sequence[str], tag: str, folder: Path) -> None:
+def join_treebanks(names: Sequence[str], folder: Path) -> None:
     """Join the sets of several treebanks, and record their sources.
 
     names: Names of the treebanks.
-    tag: Tag of their repositories.
     folder: Folder with a folder for each treebank. It gets the joined sets.
     """
     for split in SPLITS:
@@ -88,11 +87,12 @@ def join_treebanks(names: Sequence[str], tag: str, folder: Path) -> None:
             _concatenate(found, folder / f"{split}.conllu")
     treebanks = [read_source(folder / name) for name in names]
     codes = list(dict.fromkeys(each["code"] for each in treebanks))
+    tags = list(dict.fromkeys(each["tag"] for each in treebanks))
     licenses = list(dict.fromkeys(each["license"] for each in treebanks))
     write_source(
         folder,
         treebank=" and ".join(names),
-        tag=tag,
+        tag="" if tags[1:] else tags[0],
         code=NEUTRAL if codes[1:] else codes[0],
         license=" and ".join(licenses),
         treebanks=treebanks,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from project import all_treebanks, treebank_files, treebank_settings
-from project.treebank import import_files
+from project.treebank import download, import_files
 
 ROOT = Path(__file__).parents[2]
 PAPERS = json.loads((ROOT / "assets" / "papers.json").read_text(encoding="utf8"))
@@ -168,6 +168,19 @@ def test_a_treebank_that_is_released_without_its_words_is_refused(tmp_path: Path
     files = {"train": source / f"x-ud-{split}.conllu"}
     with pytest.raises(SystemExit, match="lacks its words"):
         import_files("mine", files, tmp_path / "mine", checksums=tmp_path / "mine.sha256")
+
+
+def test_plain_folders_have_no_tag(tmp_path: Path):
+    for name in ("A", "B"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x_a-ud-train.conllu").write_text("1\n\n")
+        (tmp_path / name / "x_a-ud-dev.conllu").write_text("1\n\n")
+    for treebank in ("A", "A B"):
+        folder = tmp_path / "assets" / treebank
+        checksums = folder.with_suffix(".sha256")
+        download(str(tmp_path), treebank=treebank, tag="r2.3", folder=folder, checksums=checksums)
+        source = treebank_settings.read_source(folder)
+        assert {each["tag"] for each in (source, *source.get("treebanks", []))} == {""}
 
 
 def test_a_treebank_that_fails_does_not_keep_others_from_running(monkeypatch: pytest.MonkeyPatch):
