@@ -235,7 +235,7 @@ class Finding:
     """An error or a warning.
 
     name: Short name of the finding.
-    where: The corpus or the component that it concerns.
+    where: The components, the corpus, or both that it concerns, such as "g2g_parser, rng_refiner, train".
     """
 
     level: Literal["error", "warning"]
@@ -257,30 +257,35 @@ class _Text(Formatter):
 def find_problems(report: Figures) -> list[Finding]:
     """List the problems of the data and the config, errors first.
 
+    What several components have in common is one finding.
+
     report: Figures of ``statistics.read_figures``.
     """
-    findings = []
-    for kind, where, figures in _checks(report):
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for kind, component, corpus, figures in _checks(report):
         for name, text in TEXTS[kind].items():
             if WHEN[name](figures) if name in WHEN else figures.get(name):
-                level: Literal["error", "warning"] = "error" if name in ERRORS else "warning"
-                findings.append(Finding(level, name, where, _Text().format(text, **figures)))
+                found.setdefault((name, corpus, _Text().format(text, **figures)), []).append(component)
+    findings = []
+    for (name, corpus, text), components in found.items():
+        where = ", ".join(filter(None, [*components, corpus]))
+        findings.append(Finding("error" if name in ERRORS else "warning", name, where, text))
     return sorted(findings, key=lambda finding: finding.level != "error")
 
 
-def _checks(report: Figures) -> Iterator[tuple[str, str, Figures]]:
-    """Yield each key of ``TEXTS`` with the name of a corpus or component, and its figures."""
+def _checks(report: Figures) -> Iterator[tuple[str, str, str, Figures]]:
+    """Yield each key of ``TEXTS`` with the names of a component and a corpus, or "", and their figures."""
     components = report["components"]
     learns = report["train"]["inner_starts"] and any(c["learns_sentences"] for c in components.values())
     has_boundaries = learns or report["sets_boundaries"]
     for where in ("train", "dev"):
         figures = {**report, **report[where], "has_boundaries": has_boundaries}
-        yield "corpus", where, figures
-        yield where, where, figures
+        yield "corpus", "", where, figures
+        yield where, "", where, figures
     for name, component in components.items():
-        yield "component", name, {**report["train"], **component["train"], **component}
+        yield "component", name, "", {**report["train"], **component["train"], **component}
         for where in ("train", "dev"):
-            yield "reading", f"{name}, {where}", {**report[where], **component, **component[where]}
+            yield "reading", name, where, {**report[where], **component, **component[where]}
 
 
 def show_figure(figures: Figures, key: str, *, how: str) -> str:

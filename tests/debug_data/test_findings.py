@@ -116,6 +116,15 @@ def test_errors_come_first_and_name_the_first_labels():
     assert "new7 (7), ...." in found[0].text
 
 
+def test_what_components_have_in_common_is_one_finding():
+    given = report(read={"unknown": 7, "unknown_words": {"x": 7}}, component={"unknown_labels": {"new": 7}})
+    given["components"]["q"] = given["components"]["p"]
+    given["components"]["r"] = {**given["components"]["p"], "unknown_labels": {"other": 7}}
+    found = [(finding.name, finding.where) for finding in find_problems(given)]
+    pieces = [("unknown_pieces", f"p, q, r, {corpus}") for corpus in ("train", "dev")]
+    assert found == [("unknown_labels", "p, q"), ("unknown_labels", "r"), *pieces]
+
+
 def test_components_that_write_what_is_missing_are_enough():
     component = {"tag_attr": "TAG", "tags_from": ["tagger"], "initial_from": ["parser"]}
     read = {"missing_tags": 7, "initial_heads": 0, "initial_share": 0.0}
