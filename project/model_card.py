@@ -54,9 +54,10 @@ SET_NAMES = {
 #: What else an adapted pipeline is scored with, by the beginning of the names of its sets.
 COMPARED = {"base/": "the base", "old/": "old data", "old_base/": "old data, the base"}
 CODE_LICENSE = "MIT"
-#: Rows about speed: title, name in the output of project/timing.py, digits after the point, unit.
+#: Rows about speed: title, which may have figures in braces, name in the output of project/timing.py, digits
+#: after the point, unit.
 SPEED = (
-    ("a sentence of about 21 words, median", "p50_ms", 1, "ms"),
+    ("a sentence of {sentence_words:.0f} words, median", "p50_ms", 1, "ms"),
     ("the same, 95th percentile", "p95_ms", 1, "ms"),
     ("first text after loading", "first_ms", 0, "ms"),
     ("short texts by nlp.pipe", "short_wps", 0, "words a second"),
@@ -195,7 +196,8 @@ def model_card(meta: Mapping[str, Any]) -> str:
 
 def speed_rows(speed: Mapping[str, float]) -> Table:
     """Return a table of what project/timing.py measured."""
-    return [("", ""), *((title, f"{speed[key]:,.{digits}f} {unit}") for title, key, digits, unit in SPEED)]
+    rows = ((title.format(**speed), f"{speed[key]:,.{d}f} {unit}") for title, key, d, unit in SPEED)
+    return [("", ""), *rows]
 
 
 def speed_of(meta: Mapping[str, Any]) -> str:

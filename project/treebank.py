@@ -31,6 +31,7 @@ from spacy_g2g.terminal.common import user_errors
 
 from .treebank_files import (
     SPLITS,
+    check_words,
     convert_files,
     describe_file,
     find_files,
@@ -43,7 +44,7 @@ from .treebank_files import (
     write_checksums,
     write_source,
 )
-from .treebank_settings import UNSET, papers_treebanks, read_source
+from .treebank_settings import UNSET, papers_treebanks, read_source, spacy_code
 from .up_to_date import one_at_a_time, replaced
 
 #: The origin that source.json has for files given by path.
@@ -59,8 +60,8 @@ def download(base: str, *, treebank: str, tag: str, folder: Path, checksums: Pat
     tag: Tag of the repositories.
     folder: Folder to make. If it exists, it is only verified.
     checksums: File with checksums; it is written if it does not exist.
-    Raises SystemExit if a treebank, the tag or a set is missing, if a treebank is named twice, if files
-        differ from the checksums, or if the folder has files given by path.
+    Raises SystemExit if a treebank, the tag or a set is missing, if a treebank is named twice or lacks most
+        of its words, if files differ from the checksums, or if the folder has files given by path.
     """
     if folder.exists():
         if read_source(folder).get("origin") == FILES:
@@ -78,7 +79,7 @@ def download(base: str, *, treebank: str, tag: str, folder: Path, checksums: Pat
         for name in names:
             _stage(base, name, tag, staged / name if names[1:] else staged, temporary / f"{name}.clone")
         if names[1:]:
-            join_treebanks(names, tag, staged)
+            join_treebanks(names, staged)
         if checksums.exists():
             verify(staged, checksums=checksums)
         else:
@@ -96,11 +97,11 @@ def _stage(base: str, treebank: str, tag: str, target: Path, clone: Path) -> Non
     write_source(
         target,
         treebank=treebank,
-        tag=tag,
+        tag="" if plain else tag,
         origin=f"{base.rstrip('/')}/{treebank}",
         commit="" if plain else commit_of(source),
         prefix=prefix,
-        code=prefix.split("_")[0],
+        code=spacy_code(prefix),
         license=find_license(target),
         parts=parts,
     )
@@ -122,8 +123,8 @@ def import_files(
     folder: Folder to make. It replaces a folder of other files given by path.
     checksums: File for the checksums.
     data_license: License of the data.
-    Raises SystemExit if a path can't be read, if the name belongs to a UD treebank or has spaces, or if the
-        folder is a download.
+    Raises SystemExit if a path can't be read, if a file lacks most of its words, if the name belongs to a UD
+        treebank or has spaces, or if the folder is a download.
     """
     if treebank in papers_treebanks() or " " in treebank:
         raise SystemExit(
@@ -134,6 +135,8 @@ def import_files(
         raise SystemExit("There is no train_path. Expected train_path, and dev_path if you have one.")
     files = {split: find_files(path) for split, path in paths.items()}
     parts = {}
+    for file in chain.from_iterable(files.values()):
+        check_words(file)
     for split, split_files in files.items():
         parts[split] = [describe_file(file, str(file)) for file in split_files]
     if folder.exists():

@@ -16,19 +16,21 @@ from spacy_g2g.formats.conllu import read_conllu, write_conllu
 from spacy_g2g.formats.conllx import TREEBANK_SUFFIXES
 from spacy_g2g.terminal.common import write_json
 
-from .treebank_settings import NEUTRAL, SOURCE, read_source
+from .treebank_settings import NEUTRAL, SOURCE, read_source, spacy_code
 from .up_to_date import today
 
 SPLITS = ("train", "dev", "test")
 DOCUMENTS = ("LICENSE*", "README*")
 #: Language code and name of a treebank at the beginning of the names of its files.
-LANGUAGE = re.compile(r"([a-z]{2,3})_[a-z0-9]+-ud-")
+LANGUAGE = re.compile(r"([a-z]{2,3}_[a-z0-9]+)-ud-")
 #: Address or name of a Creative Commons license.
 CREATIVE_COMMONS = re.compile(
     r"creativecommons\.org/licenses/(?P<terms>by[a-z-]*)/(?P<version>\d\.\d)"
     r"|(?P<words>Attribution(?:-(?:NonCommercial|ShareAlike|NoDerivatives|NoDerivs))*) (?P<number>\d\.\d)",
     re.I,
 )
+#: Line of a word, and of one whose form the treebank leaves out, in CoNLL-U and CoNLL-X.
+WORD, NO_FORM = re.compile(rb"^\d+\t", re.M), re.compile(rb"^\d+\t_\t", re.M)
 TERMS = {
     "attribution": "by", "noncommercial": "nc", "sharealike": "sa", "noderivatives": "nd", "noderivs": "nd"
 }  # fmt: skip
@@ -47,7 +49,7 @@ def join_splits(treebank: str, source: Path, *, target: Path) -> dict[str, list[
     target: Folder to write to.
     Returns the name and checksum of each part, by set. A treebank may lack the test set. A missing
     development set is made of the end of the training set.
-    Raises SystemExit if the training set is missing.
+    Raises SystemExit if the training set is missing, or if a file lacks most of its words.
     """
     parts = {}
     for split in SPLITS:
@@ -60,6 +62,8 @@ def join_splits(treebank: str, source: Path, *, target: Path) -> dict[str, list[
                 f"{treebank} has no train set: expected *-ud-train.conllu, found {names}. Choose a treebank "
                 "that has one, or give a file by --vars.train_path, with another name as --vars.treebank."
             )
+        for path in paths:
+            check_words(path)
         if paths:
             _concatenate(paths, target / f"{split}.conllu")
             parts[split] = [describe_file(path, path.name) for path in paths]
@@ -71,11 +75,10 @@ def join_splits(treebank: str, source: Path, *, target: Path) -> dict[str, list[
     return parts
 
 
-def join_treebanks(names: Sequence[str], tag: str, folder: Path) -> None:
+def join_treebanks(names: Sequence[str], folder: Path) -> None:
     """Join the sets of several treebanks, and record their sources.
 
     names: Names of the treebanks.
-    tag: Tag of their repositories.
     folder: Folder with a folder for each treebank. It gets the joined sets.
     """
     for split in SPLITS:
@@ -84,11 +87,12 @@ def join_treebanks(names: Sequence[str], tag: str, folder: Path) -> None:
             _concatenate(found, folder / f"{split}.conllu")
     treebanks = [read_source(folder / name) for name in names]
     codes = list(dict.fromkeys(each["code"] for each in treebanks))
+    tags = list(dict.fromkeys(each["tag"] for each in treebanks))
     licenses = list(dict.fromkeys(each["license"] for each in treebanks))
     write_source(
         folder,
         treebank=" and ".join(names),
-        tag=tag,
+        tag="" if tags[1:] else tags[0],
         code=NEUTRAL if codes[1:] else codes[0],
         license=" and ".join(licenses),
         treebanks=treebanks,
@@ -122,6 +126,19 @@ def find_files(path: Path) -> list[Path]:
             f"There is no treebank at {path}. Expected a file, or a folder of files: {expected}."
         )
     return files
+
+
+def check_words(path: Path) -> None:
+    """Raise SystemExit if most words of a treebank file are _, as where a license forbids to pass them on."""
+    content = path.read_bytes()
+    n_words, n_missing = len(WORD.findall(content)), len(NO_FORM.findall(content))
+    if n_missing > 0.5 * n_words:
+        raise SystemExit(
+            f"{path} lacks its words: {n_missing} of {n_words} ({n_missing / n_words:.0%}) are _. Some "
+            "treebanks are released without their text. Expected a file with words; the README of the "
+            "treebank says how to get them. Then give the file by --vars.train_path, with another name as "
+            "--vars.treebank."
+        )
 
 
 def convert_files(paths: Sequence[Path], target: Path) -> None:
@@ -181,7 +198,7 @@ def describe_file(path: Path, name: str) -> dict[str, str]:
 
 def language_code(files: Iterable[Path]) -> str:
     """Return the language code in the names of treebank files, such as tr_imst-ud-train.conllu, or ""."""
-    found = {match[1] if (match := LANGUAGE.match(file.name)) else "" for file in files}
+    found = {spacy_code(match[1]) if (match := LANGUAGE.match(file.name)) else "" for file in files}
     return found.pop() if len(found) == 1 else ""
 
 

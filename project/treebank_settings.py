@@ -71,6 +71,17 @@ def joined_treebanks(source: Mapping[str, Any]) -> dict[str, str]:
     return {treebank["treebank"]: treebank.get("prefix", "") for treebank in source.get("treebanks", [])}
 
 
+def spacy_code(name: str) -> str:
+    """Return spaCy's code for the language in the name of a treebank's file, such as tr for tr_imst.
+
+    It is UD's own, but Norwegian has a code for each of its written standards.
+    """
+    code = name.partition("_")[0]
+    if code != "no":
+        return code
+    return "nn" if name.startswith("no_nynorsk") else "nb"
+
+
 def choose_language(lang: str, source: dict[str, Any]) -> str:
     """Return the given language code, or the treebank's code if spaCy has its language.
 
@@ -82,13 +93,17 @@ def choose_language(lang: str, source: dict[str, Any]) -> str:
     if lang not in UNSET:
         return lang
     row = read_table()["treebanks"].get(source.get("treebank"), {})
-    code = row.get("lang") or source.get("code") or NEUTRAL
+    code = row.get("lang") or spacy_code(source.get("prefix") or source.get("code", ""))
+    if not code:
+        name = source.get("treebank", "the data")
+        msg.warn(f"The pipeline's language is {NEUTRAL}: that of {name} isn't known. --vars.lang sets it.")
+        return NEUTRAL
     try:
         blank(code)
     except ImportError:
         msg.warn(f"The pipeline's language is {NEUTRAL} in place of {code}: spaCy has no language {code}.")
         return NEUTRAL
-    return str(code)
+    return code
 
 
 def has_rules(lang: str) -> bool:

@@ -14,6 +14,7 @@ CORPUS_ROWS = (
     ("Docs", "docs", ""),
     ("Sentences", "sentences", ""),
     ("Words", "words", ""),
+    ("Words that are _", "left_out", "words"),
     ("White-space tokens", "white_space", ""),
     ("Labels", "labels", ""),
     ("Longest sentence, words", "longest", ""),
@@ -55,6 +56,10 @@ ERRORS = frozenset({"empty", "no_labels", "unknown_labels", "none_learnable"})
 TEXTS: dict[str, dict[str, str]] = {
     "corpus": {
         "empty": "There are no words. Check the path, and the reader's limit and max_length.",
+        "left_out": (
+            "{left_out} of {words} words are _, as in treebanks that are released without their text. Get "
+            "the text as the treebank's README says, or take another treebank."
+        ),
         "no_tree": (
             "{no_tree} of {sentences} sentences have no heads: nothing is learned from them. Annotate them, "
             "or leave them out."
@@ -201,6 +206,7 @@ TEXTS: dict[str, dict[str, str]] = {
 #: Conditions of findings. Without one, a finding appears if the figure of its name is not 0 or empty.
 WHEN: dict[str, Callable[[Figures], Any]] = {
     "empty": lambda f: not f["words"],
+    "left_out": lambda f: f["left_out"] > 0.5 * f["words"],
     "multiword": lambda f: (f["multiword_words"] or 0) > 0.01 * f["words"] and not f["splits_tokens"],
     "tokens": lambda f: f["token_f1"] is not None and f["token_f1"] < 0.985,
     "no_boundaries": lambda f: f["unset"] and not f["has_boundaries"],
@@ -229,7 +235,7 @@ class Finding:
     """An error or a warning.
 
     name: Short name of the finding.
-    where: The corpus or the component that it concerns.
+    where: The components, the corpus, or both that it concerns, such as "g2g_parser, rng_refiner, train".
     """
 
     level: Literal["error", "warning"]
@@ -251,30 +257,35 @@ class _Text(Formatter):
 def find_problems(report: Figures) -> list[Finding]:
     """List the problems of the data and the config, errors first.
 
+    What several components have in common is one finding.
+
     report: Figures of ``statistics.read_figures``.
     """
-    findings = []
-    for kind, where, figures in _checks(report):
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for kind, component, corpus, figures in _checks(report):
         for name, text in TEXTS[kind].items():
             if WHEN[name](figures) if name in WHEN else figures.get(name):
-                level: Literal["error", "warning"] = "error" if name in ERRORS else "warning"
-                findings.append(Finding(level, name, where, _Text().format(text, **figures)))
+                found.setdefault((name, corpus, _Text().format(text, **figures)), []).append(component)
+    findings = []
+    for (name, corpus, text), components in found.items():
+        where = ", ".join(filter(None, [*components, corpus]))
+        findings.append(Finding("error" if name in ERRORS else "warning", name, where, text))
     return sorted(findings, key=lambda finding: finding.level != "error")
 
 
-def _checks(report: Figures) -> Iterator[tuple[str, str, Figures]]:
-    """Yield each key of ``TEXTS`` with the name of a corpus or component, and its figures."""
+def _checks(report: Figures) -> Iterator[tuple[str, str, str, Figures]]:
+    """Yield each key of ``TEXTS`` with the names of a component and a corpus, or "", and their figures."""
     components = report["components"]
     learns = report["train"]["inner_starts"] and any(c["learns_sentences"] for c in components.values())
     has_boundaries = learns or report["sets_boundaries"]
     for where in ("train", "dev"):
         figures = {**report, **report[where], "has_boundaries": has_boundaries}
-        yield "corpus", where, figures
-        yield where, where, figures
+        yield "corpus", "", where, figures
+        yield where, "", where, figures
     for name, component in components.items():
-        yield "component", name, {**report["train"], **component["train"], **component}
+        yield "component", name, "", {**report["train"], **component["train"], **component}
         for where in ("train", "dev"):
-            yield "reading", f"{name}, {where}", {**report[where], **component, **component[where]}
+            yield "reading", name, where, {**report[where], **component, **component[where]}
 
 
 def show_figure(figures: Figures, key: str, *, how: str) -> str:

@@ -174,10 +174,12 @@ def count_corpus(examples: list[Example], nlp: Language) -> GoldCorpus:
         counts.update(_count_graph(graph))
     tables = [doc.to_array(["DEP", "IS_SPACE"]) for doc in references]
     n_heads = sum(int(((table[:, 0] != 0) & (table[:, 1] == 0)).sum()) for table in tables)
+    words = word_attributes(docs, segmentation, "ORTH")
     figures = {
         "docs": len(docs),
         "sentences": len(graphs),
         "words": len(labels),
+        "left_out": words.count("_"),
         "white_space": len(segmentation.sentence_of) - len(segmentation.words),
         "longest": max(segmentation.n_words.tolist(), default=0),
         "unset": int(segment(docs).unset.sum()),
@@ -190,7 +192,6 @@ def count_corpus(examples: list[Example], nlp: Language) -> GoldCorpus:
         **_count_starts(references),
         **_count_tokens(nlp, references),
     }
-    words = word_attributes(docs, segmentation, "ORTH")
     sentences = [words[at] for at in segmentation.sentence_slices]
     return GoldCorpus(docs, segmentation, sentences, heads, labels, graphs, figures)
 

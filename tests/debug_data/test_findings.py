@@ -19,7 +19,7 @@ COUNTED = (
     "unset",
 )
 CORPUS: dict[str, Any] = {"docs": 300, "sentences": 300, "words": 750, "inner_starts": 0, "bare_starts": 0}
-CORPUS |= dict.fromkeys([*COUNTED, "root_label_elsewhere"], 0)
+CORPUS |= dict.fromkeys([*COUNTED, "root_label_elsewhere", "left_out"], 0)
 CORPUS |= {"multiword_words": None, "token_f1": None, "token_errors": {}, "labels": {"root": 300, "dep": 450}}
 CORPUS |= {"roots": {"root": 300}, "root_label": "root", "root_labels": {}, "rare_labels": {}}
 READ: dict[str, Any] = {"learnable": 300, "with_heads": 300, "unlearnable": 0, "unlearnable_trees": 0}
@@ -48,6 +48,7 @@ def report(
 CASES: dict[str, tuple[dict[str, Any], str]] = {
     **{name: ({"train": {name: 7}}, "train") for name in COUNTED if name != "unset"},
     "empty": ({"dev": {"words": 0, "sentences": 0}}, "dev"),
+    "left_out": ({"dev": {"left_out": 376}}, "dev"),
     "few_sentences": ({"train": {"sentences": 199}}, "train"),
     "duplicates": ({"duplicates": 9, "long_duplicates": 4}, "dev"),
     "multiword": ({"dev": {"multiword_words": 8}}, "dev"),
@@ -113,6 +114,15 @@ def test_errors_come_first_and_name_the_first_labels():
     assert [finding.level for finding in found] == ["error", "warning"]
     assert "new0 (0), new1 (1)" in found[0].text
     assert "new7 (7), ...." in found[0].text
+
+
+def test_what_components_have_in_common_is_one_finding():
+    given = report(read={"unknown": 7, "unknown_words": {"x": 7}}, component={"unknown_labels": {"new": 7}})
+    given["components"]["q"] = given["components"]["p"]
+    given["components"]["r"] = {**given["components"]["p"], "unknown_labels": {"other": 7}}
+    found = [(finding.name, finding.where) for finding in find_problems(given)]
+    pieces = [("unknown_pieces", f"p, q, r, {corpus}") for corpus in ("train", "dev")]
+    assert found == [("unknown_labels", "p, q"), ("unknown_labels", "r"), *pieces]
 
 
 def test_components_that_write_what_is_missing_are_enough():

@@ -96,6 +96,11 @@ def test_only_a_repository_has_a_commit():
     assert "commit" not in card
 
 
+def test_card_names_the_length_of_the_sentences_that_were_timed():
+    speed = {key: 7.0 for _, key, *_ in model_card.SPEED} | {"sentence_words": 18.6}
+    assert ("a sentence of 19 words, median", "7.0 ms") in model_card.speed_rows(speed)
+
+
 def test_card_says_what_meta_has():
     card = model_card.model_card(model_card.complete_meta(META, facts=FACTS, scores=SCORES, size=12_345_678))
     for text in (

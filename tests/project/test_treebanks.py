@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from project import all_treebanks, treebank_files, treebank_settings
+from project.treebank import download, import_files
 
 ROOT = Path(__file__).parents[2]
 PAPERS = json.loads((ROOT / "assets" / "papers.json").read_text(encoding="utf8"))
@@ -83,6 +84,9 @@ def test_every_encoder_of_the_table_has_a_known_license():
         ({"treebank": "UD_Japanese-GSD"}, "ja"),
         ({"treebank": "UD_Thai-PUD", "code": "th"}, "th"),
         ({"treebank": "UD_Kiche-IU", "code": "quc"}, "xx"),
+        ({"treebank": "UD_Norwegian-NynorskLIA", "code": "no", "prefix": "no_nynorsklia"}, "nn"),
+        ({"treebank": "UD_Norwegian-Bokmaal", "code": "nb", "prefix": "no_bokmaal"}, "nb"),
+        ({"treebank": "mine", "code": "no"}, "nb"),
         ({"treebank": "mine"}, "xx"),
         ({}, "xx"),
     ],
@@ -93,11 +97,29 @@ def test_language_is_the_treebanks_where_spacy_has_it(source: dict[str, str], ex
 
 
 @pytest.mark.parametrize(
+    ("source", "n_warnings"),
+    [
+        ({"treebank": "mine", "code": ""}, 1),
+        ({"treebank": "A and B", "code": "xx"}, 0),
+        ({"treebank": "mine", "code": "de"}, 0),
+    ],
+)
+def test_a_language_that_is_not_known_is_told(
+    source: dict[str, str], n_warnings: int, capsys: pytest.CaptureFixture[str]
+):
+    treebank_settings.choose_language("", source)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert printed.count("that of mine isn't known. --vars.lang sets it.") == n_warnings
+
+
+@pytest.mark.parametrize(
     ("names", "code"),
     [
         (["tr_imst-ud-train.conllu"], "tr"),
         (["cs_pdt-ud-train-a.conllu", "cs_pdt-ud-train-b.conllu"], "cs"),
         (["tr_imst-ud-train.conllu", "fr_gsd-ud-train.conllu"], ""),
+        (["no_bokmaal-ud-train.conllu"], "nb"),
+        (["no_nynorsk-ud-train.conllu", "no_nynorsklia-ud-train.conllu"], "nn"),
         (["mine.conllu"], ""),
     ],
 )
@@ -129,6 +151,36 @@ def test_parts_are_joined_in_the_order_of_their_numbers_with_sentences_apart(tmp
     parts = treebank_files.join_splits("x", tmp_path, target=target)
     assert (target / "train.conllu").read_bytes() == b"1\n\n2\n\n3\n\n4\r\n\r\n"
     assert [part["file"][11:-7] for part in parts["train"]] == ["a-1", "a-9", "a-10", "b"]
+
+
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_a_treebank_that_is_released_without_its_words_is_refused(tmp_path: Path, split: str):
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.mkdir()
+    target.mkdir()
+    word = "{}\t{}\t_\tNOUN\t_\t_\t0\troot\t_\t_\n"
+    forms = {"train": ["a", "_"], split: ["_", "a", "_"]}
+    for name, words in forms.items():
+        text = "".join(word.format(i, form) for i, form in enumerate(words, start=1))
+        (source / f"x-ud-{name}.conllu").write_text(f"# text = _\n1-2\t_\t_\n{text}\n", encoding="utf8")
+    with pytest.raises(SystemExit, match=rf"x-ud-{split}.conllu lacks its words: 2 of 3 \(67%\) are _\."):
+        treebank_files.join_splits("x", source, target=target)
+    files = {"train": source / f"x-ud-{split}.conllu"}
+    with pytest.raises(SystemExit, match="lacks its words"):
+        import_files("mine", files, tmp_path / "mine", checksums=tmp_path / "mine.sha256")
+
+
+def test_plain_folders_have_no_tag(tmp_path: Path):
+    for name in ("A", "B"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x_a-ud-train.conllu").write_text("1\n\n")
+        (tmp_path / name / "x_a-ud-dev.conllu").write_text("1\n\n")
+    for treebank in ("A", "A B"):
+        folder = tmp_path / "assets" / treebank
+        checksums = folder.with_suffix(".sha256")
+        download(str(tmp_path), treebank=treebank, tag="r2.3", folder=folder, checksums=checksums)
+        source = treebank_settings.read_source(folder)
+        assert {each["tag"] for each in (source, *source.get("treebanks", []))} == {""}
 
 
 def test_a_treebank_that_fails_does_not_keep_others_from_running(monkeypatch: pytest.MonkeyPatch):
