@@ -35,6 +35,8 @@ EPOCHS, BATCH, RATE, DROPOUT = 12, 64, 0.1, 0.5
 #: Minimum share of starts among the inner places of a script in which words may follow one another.
 MIN_STARTS = 0.01
 _PARTS = re.compile(r"\s+|\S+")
+#: The last character of each match is inside an emoji: a half of a flag, a skin tone, or a joined picture.
+_IN_EMOJI = re.compile("[\U0001f1e6-\U0001f1ff]{2}|[\U0001f3fb-\U0001f3ff]|\u200d[^\\w\\s]")
 _FACTOR, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(44)
 
 
@@ -42,8 +44,9 @@ class LearnedTokenizer:
     """Cuts text at white space, and at the places where a trained model expects a word to start.
 
     White space becomes tokens as in spaCy's tokenizer, and an address of the web or of mail stays whole if it
-    is between white space. No word starts with an accent or another mark. Before training, text is cut at
-    white space alone.
+    is between white space. No word starts with an accent or another mark, with an invisible character of
+    Unicode's category Cf, or inside an emoji of several characters. Before training, text is cut at white
+    space alone.
     """
 
     def __init__(self, vocab: Vocab) -> None:
@@ -81,7 +84,9 @@ class LearnedTokenizer:
         starts: BoolArray = self.weights[features_of(text)].sum(axis=1) > 0
         may_start = {"", *self.scripts}
         starts &= [script in may_start for script in inner_scripts(text)]
-        return starts & [kind_of(char)[0] != "M" for char in text]
+        starts &= [kind_of(char)[0] != "M" and kind_of(char) != "Cf" for char in text]
+        starts[[match.end() - 1 for match in _IN_EMOJI.finditer(text)]] = False
+        return starts
 
     # Training
 

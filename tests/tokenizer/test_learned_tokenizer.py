@@ -59,13 +59,23 @@ def test_addresses_between_white_space_stay_whole(trained: Language):
     assert [token.text for token in trained(text)] == text.split()
 
 
-def test_words_of_scripts_that_have_spaces_stay_whole(trained: Language):
-    """Whatever the model expects: it has not learned from such letters."""
+def eager(trained: Language) -> Language:
+    """A tokenizer that starts a word wherever one may start."""
     nlp = spacy.blank("zh", config=CONFIG)
     nlp.tokenizer.from_bytes(trained.tokenizer.to_bytes())
     nlp.tokenizer.weights = np.abs(nlp.tokenizer.weights) + 1
+    return nlp
+
+
+def test_words_of_scripts_that_have_spaces_stay_whole(trained: Language):
+    """Whatever the model expects: it has not learned from such letters."""
     text = "hello привет नमस्ते cafe\u0301 \u0e44\u0e21\u0e49 你"
-    assert [token.text for token in nlp(text)] == text.split()
+    assert [token.text for token in eager(trained)(text)] == text.split()
+
+
+def test_no_word_starts_inside_an_emoji_or_with_an_invisible_character(trained: Language):
+    emoji = ["👨\u200d👩\u200d👧", "👋🏽", "❤️", "1️⃣", "🇨🇭", "🇯🇵", "🤦🏽\u200d♀️", "书\u200b\u200e"]
+    assert [token.text for token in eager(trained)("".join(emoji))] == emoji
 
 
 def test_any_text_comes_out_as_it_went_in(trained: Language):
