@@ -4,7 +4,8 @@
 
 OUTPUT is an empty pipeline with the tokenizer: give it as --paths.tokenizer to spacy train. It has rules, or
 it learns at which characters words start (spacy_g2g/tokenizer). It learns if the treebank has no spaces
-between words, as in Chinese, Japanese or Thai, or if rules are clearly worse on DEV.conllu.
+between words, as in Chinese, Japanese or Thai, or if rules are clearly worse on DEV.conllu and the treebank
+has punctuation next to words.
 
 The rules split a multiword token if its words are the same wherever it occurs; others stay whole. They join
 the parts of words with white space, as in Vietnamese, that are words of the treebank. A tokenizer that is up
@@ -20,6 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 import spacy
 from spacy.language import Language
@@ -45,6 +47,8 @@ from .up_to_date import is_up_to_date, one_at_a_time, record_sources, replaced, 
 
 #: F1 of tokens by which a tokenizer that learns must be better than rules. Rules know more kinds of text.
 MARGIN = 0.01
+#: Minimum share of tokens that touch punctuation, from which a tokenizer can learn to cut it off.
+MIN_PUNCTUATION = 0.02
 
 
 def make_tokenizer(
@@ -72,7 +76,8 @@ def make_tokenizer(
     if has_spaces(sentences):
         rules = by_rules(lang, sentences)
         scores_of_rules = _scores(rules, chunks)
-        if dev is None or scores["dev"].f1 < scores_of_rules["dev"].f1 + MARGIN:
+        is_better = dev is not None and scores["dev"].f1 >= scores_of_rules["dev"].f1 + MARGIN
+        if not (is_better and has_punctuation(sentences)):
             nlp, scores = rules, scores_of_rules
             for form, tokens in {**spaced_words(sentences), **special_cases(sentences)}.items():
                 nlp.tokenizer.add_special_case(form, tokens)
@@ -111,6 +116,19 @@ def has_spaces(sentences: Iterable[ConlluSentence]) -> bool:
             if token.form[-1].isalpha() and after.form[0].isalpha():
                 spaces[token.space_after] += 1
     return spaces[True] >= spaces[False]
+
+
+def has_punctuation(sentences: Iterable[ConlluSentence]) -> bool:
+    """Return whether punctuation follows or precedes words without a space, more than now and then."""
+    touches: Counter[bool] = Counter()
+    for sentence in sentences:
+        for token, after in pairwise(sentence.tokens):
+            touches[not token.space_after and _is_mark(token.form) != _is_mark(after.form)] += 1
+    return touches[True] >= MIN_PUNCTUATION * touches.total()
+
+
+def _is_mark(form: str) -> bool:
+    return all(category(char)[0] == "P" for char in form)
 
 
 def single_analyses(tokens: Iterable[SurfaceToken]) -> dict[str, Words]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import compress, pairwise
 from pathlib import Path
@@ -34,23 +34,35 @@ WINDOW, LONGEST = 3, 3
 EPOCHS, BATCH, RATE, DROPOUT = 12, 64, 0.1, 0.5
 #: Minimum share of starts among the inner places of a script in which words may follow one another.
 MIN_STARTS = 0.01
+#: What ``inner_scripts`` calls places in numbers, and their minimum share of starts.
+DIGITS, MARKED, MIN_NUMBER_STARTS = "digits", "digits with marks", 0.2
 _PARTS = re.compile(r"\s+|\S+")
+#: The last character of each match is inside an emoji: a half of a flag, a skin tone, or a joined picture.
+_IN_EMOJI = re.compile("[\U0001f1e6-\U0001f1ff]{2}|[\U0001f3fb-\U0001f3ff]|\u200d[^\\w\\s]")
+_MARKED = re.compile(r"(?<=\d)[.,:](?=\d)")
+#: What is probably an address inside other text.
+_ADDRESS = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]{1,20}://\S+|\bwww\.\S+|\bmailto:\S+"
+    r"|(?<![\w.+%@-])(?:[\w.+%-]+@[\w.-]+|(?:\w[\w-]*\.)+(?:com|edu|gov|net|org)\b\S*)"
+)
 _FACTOR, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(44)
 
 
 class LearnedTokenizer:
     """Cuts text at white space, and at the places where a trained model expects a word to start.
 
-    White space becomes tokens as in spaCy's tokenizer, and an address of the web or of mail stays whole if it
-    is between white space. No word starts with an accent or another mark. Before training, text is cut at
-    white space alone.
+    White space becomes tokens as in spaCy's tokenizer, and an address of the web or of mail is one token. No
+    word starts with an accent or another mark, with an invisible character of Unicode's category Cf, or
+    inside an emoji of several characters. Numbers stay whole unless the treebank often cuts them. Before
+    training, text is cut at white space alone.
     """
 
     def __init__(self, vocab: Vocab) -> None:
         self.vocab = vocab
         #: Log-odds of a start that each feature adds; float [N_WEIGHTS].
         self.weights: FloatArray = np.zeros(0, dtype=np.float32)
-        #: Scripts in which words may follow one another without a mark or white space between them.
+        #: Scripts in which words may follow one another without a mark or white space between them. They have
+        #: ``DIGITS`` and ``MARKED`` if the treebank cuts numbers.
         self.scripts: set[str] = set()
 
     def __call__(self, text: str) -> Doc:
@@ -64,8 +76,6 @@ class LearnedTokenizer:
                 if words and text[start] == " ":
                     spaces[-1] = True
                     start += 1
-                cuts = [start, end]
-            elif URL_MATCH(part.group()):
                 cuts = [start, end]
             else:
                 cuts = [start, *(start + 1 + np.flatnonzero(starts[start + 1 : end])).tolist(), end]
@@ -81,7 +91,27 @@ class LearnedTokenizer:
         starts: BoolArray = self.weights[features_of(text)].sum(axis=1) > 0
         may_start = {"", *self.scripts}
         starts &= [script in may_start for script in inner_scripts(text)]
-        return starts & [kind_of(char)[0] != "M" for char in text]
+        for start, end in self._addresses(text):
+            starts[start:end] = False
+            starts[start] = starts[end : end + 1] = True
+        starts &= [kind_of(char)[0] != "M" and kind_of(char) != "Cf" for char in text]
+        starts[[match.end() - 1 for match in _IN_EMOJI.finditer(text)]] = False
+        return starts
+
+    def _addresses(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield the start and end of each address of the web or of mail.
+
+        It has no letter of a script without spaces between words, unless it is between white space, as is
+        https://例え.jp, and no mark at its end.
+        """
+        others = self.scripts - {"LATIN"}
+        own = "".join(" " if _is_other(char, others) else char for char in text)
+        for part in re.finditer(r"\S+", text):
+            start, end = part.span()
+            found = [without_last_marks(match) for match in _ADDRESS.finditer(own, start, end)]
+            found = [(a, b) for a, b in found if URL_MATCH(text[a:b])]
+            is_whole = own[start:end] == part.group() or "://" in part.group()
+            yield from found or ([part.span()] if is_whole and URL_MATCH(part.group()) else [])
 
     # Training
 
@@ -111,7 +141,9 @@ class LearnedTokenizer:
         self.weights = weights.astype(np.float16).astype(np.float32)
         inner = inner_scripts(text)
         n_inner, n_starts = Counter(inner), Counter(compress(inner, is_start))
-        self.scripts = {script for script, n in n_starts.items() if n >= MIN_STARTS * n_inner[script]} - {""}
+        shares = {script: n / n_inner[script] for script, n in n_starts.items() if script}
+        minimum = {DIGITS: MIN_NUMBER_STARTS, MARKED: MIN_NUMBER_STARTS}
+        self.scripts = {script for script in shares if shares[script] >= minimum.get(script, MIN_STARTS)}
 
     # Saving
 
@@ -166,10 +198,28 @@ def kind_of(char: str) -> str:
 def inner_scripts(text: str) -> list[str]:
     """Return the script, such as "HIRAGANA", of each letter or mark that follows one of the same script.
 
-    Returns a list [characters], with "" for all other characters.
+    Digits are ``DIGITS`` after a digit. A mark between digits and the digit after it are ``MARKED``. Returns
+    a list [characters], with "" for all other characters.
     """
-    scripts = [kind_of(char).partition(" ")[2] for char in text]
-    return [script if script == before else "" for before, script in pairwise(["", *scripts])]
+    scripts = [DIGITS if char.isdecimal() else kind_of(char).partition(" ")[2] for char in text]
+    inner = [script if script == before else "" for before, script in pairwise(["", *scripts])]
+    for match in _MARKED.finditer(text):
+        inner[match.start()] = inner[match.end()] = MARKED
+    return inner
+
+
+def _is_other(char: str, scripts: set[str]) -> bool:
+    """Return whether a character is a letter of one of the scripts, or a sign or symbol that is not ASCII."""
+    kind, _, script = kind_of(char).partition(" ")
+    return script in scripts or (not char.isascii() and kind.startswith(("P", "S", "C", "Lm")))
+
+
+def without_last_marks(match: re.Match[str]) -> tuple[int, int]:
+    """Return the start and end of an address without the marks after it, such as a comma or a bracket."""
+    text = match.group()
+    while text[-1] in ".,;:!?'\"*|<>[]{}" or (text[-1] == ")" and text.count(")") > text.count("(")):
+        text = text[:-1]
+    return match.start(), match.start() + len(text)
 
 
 def make_learned_tokenizer() -> Callable[[Language], LearnedTokenizer]:

@@ -55,17 +55,59 @@ def test_white_space_becomes_tokens_as_in_spacys_tokenizer(trained: Language, te
 
 
 def test_addresses_between_white_space_stay_whole(trained: Language):
-    text = "我们 https://example.com/a?b=c 去 a.b@example.com"
+    text = "我们 https://example.com/a?b=c 去 a.b@example.com https://学校.jp a.io"
     assert [token.text for token in trained(text)] == text.split()
+
+
+def eager(trained: Language) -> Language:
+    """A tokenizer that starts a word wherever one may start."""
+    nlp = spacy.blank("zh", config=CONFIG)
+    nlp.tokenizer.from_bytes(trained.tokenizer.to_bytes())
+    nlp.tokenizer.weights = np.abs(nlp.tokenizer.weights) + 1
+    return nlp
 
 
 def test_words_of_scripts_that_have_spaces_stay_whole(trained: Language):
     """Whatever the model expects: it has not learned from such letters."""
-    nlp = spacy.blank("zh", config=CONFIG)
-    nlp.tokenizer.from_bytes(trained.tokenizer.to_bytes())
-    nlp.tokenizer.weights = np.abs(nlp.tokenizer.weights) + 1
     text = "hello привет नमस्ते cafe\u0301 \u0e44\u0e21\u0e49 你"
-    assert [token.text for token in nlp(text)] == text.split()
+    assert [token.text for token in eager(trained)(text)] == text.split()
+
+
+def test_no_word_starts_inside_an_emoji_or_with_an_invisible_character(trained: Language):
+    emoji = ["👨\u200d👩\u200d👧", "👋🏽", "❤️", "1️⃣", "🇨🇭", "🇯🇵", "🤦🏽\u200d♀️", "书\u200b\u200e"]
+    assert [token.text for token in eager(trained)("".join(emoji))] == emoji
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "看 https://a.org/b 。",
+        "x@y.zz ,",
+        "( https://www.example.org/a?b=c , 书 www.a.org/ 书",
+        "https://en.wikipedia.org/wiki/A_(b) ) 。",
+        "书 ー a.b@example.com 的 example.org 。",
+    ],
+)
+def test_addresses_stay_whole_between_marks_and_letters_of_other_scripts(trained: Language, text: str):
+    assert [token.text for token in eager(trained)(text.replace(" ", ""))] == text.split()
+
+
+@pytest.mark.parametrize(
+    ("cut", "found"),
+    [
+        ("我们|去", "user 2024 12:30 1,500.5"),
+        ("8|1 22 33 44 55 66", "user 2024 12:30 1,500.5"),
+        ("8|1 2|3 44", "user 2|0|2|4 1|2:3|0 1,5|0|0.5"),
+        ("8|:|1", "user 2024 12|:|30 1|,|500|.|5"),
+    ],
+)
+def test_numbers_stay_whole_unless_the_treebank_often_cuts_them(cut: str, found: str):
+    """A bar is before each start that is not after white space."""
+    nlp = spacy.blank("zh", config=CONFIG)
+    bars = [i for i, char in enumerate(cut) if char == "|"]
+    nlp.tokenizer.train(cut.replace("|", ""), [i - n for n, i in enumerate(bars)])
+    nlp.tokenizer.weights = np.abs(nlp.tokenizer.weights) + 1
+    assert [token.text for token in nlp(found.replace("|", ""))] == found.replace("|", " ").split()
 
 
 def test_any_text_comes_out_as_it_went_in(trained: Language):
