@@ -47,7 +47,7 @@ demo: $(READY)
 
 # Trains the demo's pipeline if there is none, as in a fresh clone.
 bench: $(STAMP)
-	test -d training/open/model-best || { $(RUN) spacy project run demo-convert && $(RUN) spacy project run demo-train; }
+	test -d training/open/model-best || for step in convert tokenizer train; do $(RUN) spacy project run demo-$$step || exit 1; done
 	$(RUN) experiments.bench training/open/model-best --json output/bench.json --page output/bench.md \
 		--against experiments/bench.json
 

@@ -64,12 +64,22 @@ ABBREVIATIONS: Mapping[str, str] = {
 }
 #: A tag of HTML.
 _TAG = r"</?[A-Za-z][A-Za-z0-9-]*/?>"
+#: Characters without a width, as editors of Arabic and Hebrew write them. They stay with a mark beside them.
+_INVISIBLE = r"[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
 #: Rules for marks that people type but few treebanks have, beside those of the language.
 TYPED: Mapping[str, tuple[str, ...]] = {
     # The bars of a table, arrows.
-    "prefixes": (r"\|", r"<?[-=]+>|<[-=]+", _EMOJI, _TAG),
-    # A full stop after a symbol or a unit: 10€. 👍. $1.5M.
-    "suffixes": (r"\|", _EMOJI, _TAG, r"(?<=[^\w\s.])\.", r"(?<=\d[^\W\d_])\."),
+    "prefixes": (r"\|", r"<?[-=]+>|<[-=]+", _EMOJI, _TAG, rf"{_INVISIBLE}+[^\w\s]"),
+    # A full stop after a symbol or a unit: 10€. 👍. $1.5M.; after two letters of any script
+    "suffixes": (
+        r"\|",
+        _EMOJI,
+        _TAG,
+        rf"[^\w\s]{_INVISIBLE}+",
+        r"(?<=[^\w\s.])\.",
+        r"(?<=\d[^\W\d_])\.",
+        rf"(?<={LETTER}{LETTER})\.",
+    ),
     # The target of a link in Markdown, [text](target) or [text][target]; a footnote[^1]; said:"Yes."Hi!I
     # Other angle brackets, an arrow->there, the commas of a line of a table: Ann,34,York; p<0.05;
     # a bracket inside a chunk: section 5(b)(ii)

@@ -100,6 +100,9 @@ def of_language(request):
         ("end(as", "end ( as"),
         ("ok🤦‍♀️👍🏽🇺🇸❤️.", "ok 🤦‍♀️ 👍🏽 🇺🇸 ❤️ ."),
         ("(1️⃣)", "( 1️⃣ )"),
+        ("ობა. ᏣᎳᎩ. ܩܵܝܡܲܚ.", "ობა . ᏣᎳᎩ . ܩܵܝܡܲܚ ."),
+        ("(كلمة)\u200f.", "( كلمة )\u200f ."),
+        ("\u202b(سلام؟\u200f", "\u202b( سلام ؟\u200f"),
     ],
 )
 def test_marks_that_people_type_are_cut_off_without_an_example_in_the_treebank(of_language, text, tokens):
