@@ -108,6 +108,8 @@ TYPED: Mapping[str, tuple[str, ...]] = {
 _CLITIC = re.compile(r"n?['\u2019][^\W\d_]{1,2}")
 #: Emoticons of spaCy that are more often ordinary marks: (page 8) (for four): >=3
 _NO_EMOTICON = re.compile(r"\)[:;]|\d\)|[:=]\d")
+#: Full stops after a word that a treebank leads one to expect. With fewer, a form with one is no such word.
+MIN_STOPS = 0.1
 #: A word with an optional ending: account(s), étudiant(e)s
 _OPTIONAL_ENDING = r"[^\W\d_]{2,}\([^\W\d_]{1,2}\)[^\W\d_]{0,2}"
 COMPILE: dict[str, Callable[[Any], re.Pattern[str]]] = {
@@ -279,7 +281,7 @@ def words_before_stops(chunks: Counter[Chunk]) -> Callable[[str], bool]:
         for token in chunk:
             counts[token] += n
     share = sum(n for chunk, n in chunks.items() if chunk[1:] and chunk[-1] == ".") / chunks.total()
-    return lambda form: form.endswith(".") and share * counts[form[:-1]] > counts[form]
+    return lambda form: form.endswith(".") and share * counts[form[:-1]] > max(counts[form], MIN_STOPS)
 
 
 def keeps_endings(chunks: Counter[Chunk]) -> bool:
