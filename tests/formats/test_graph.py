@@ -25,8 +25,7 @@ def test_a_graph_gives_its_arcs_back(arcs: list[list[Arc]]) -> None:
 @given(ANY_HEADS)
 def test_cycles_are_those_of_networkx(heads: list[int]) -> None:
     graph = Graph(heads, ["x"] * len(heads))
-    whole = nx.DiGraph()
-    whole.add_edges_from((word, head) for word, head in enumerate(heads, start=1) if head > 0)
+    whole = nx.DiGraph((word, head) for word, head in enumerate(heads, start=1) if head > 0)
     found = [*graph.cycles()]
     assert sorted(map(sorted, found)) == sorted(map(sorted, nx.simple_cycles(whole)))
     for cycle in found:
