@@ -82,7 +82,7 @@ TYPED: Mapping[str, tuple[str, ...]] = {
     ),
     # The target of a link in Markdown, [text](target) or [text][target]; a footnote[^1]; said:"Yes."Hi!I
     # Other angle brackets, an arrow->there, the commas of a line of a table: Ann,34,York; p<0.05;
-    # a bracket inside a chunk: section 5(b)(ii)
+    # a bracket inside a chunk: said(as
     "infixes": (
         r"(?<=\]\()[^\s)]+",
         r"\](?=[(\[])",
@@ -110,8 +110,8 @@ _CLITIC = re.compile(r"n?['\u2019][^\W\d_]{1,2}")
 _NO_EMOTICON = re.compile(r"\)[:;]|\d\)|[:=]\d")
 #: Full stops after a word that a treebank leads one to expect. With fewer, a form with one is no such word.
 MIN_STOPS = 0.1
-#: A word with an optional ending: account(s), étudiant(e)s
-_OPTIONAL_ENDING = r"[^\W\d_]{2,}\([^\W\d_]{1,2}\)[^\W\d_]{0,2}"
+#: A word with short endings in brackets: account(s), étudiant(e)s, 5(b)(ii)
+_BRACKETED = r"[^\W_]+(?:\([^\W_]{1,3}\))+[^\W\d_]{0,2}"
 COMPILE: dict[str, Callable[[Any], re.Pattern[str]]] = {
     "prefixes": compile_prefix_regex,
     "suffixes": compile_suffix_regex,
@@ -272,7 +272,8 @@ def language_rules(nlp: Language) -> Rules:
 def words_before_stops(chunks: Counter[Chunk]) -> Callable[[str], bool]:
     """Return a function that tells whether a form is rather a word and a full stop than an abbreviation.
 
-    French "a." is one, since *a* is frequent and *a.* is not: "il y en a."
+    French "a." is one, since *a* is frequent and *a.* is not: "il y en a." So is "No.", which the treebank
+    cuts once, if it has *No* more often than *No.*
 
     chunks: Counts of a treebank's chunks by their tokens.
     """
@@ -280,19 +281,26 @@ def words_before_stops(chunks: Counter[Chunk]) -> Callable[[str], bool]:
     for chunk, n in chunks.items():
         for token in chunk:
             counts[token] += n
-    share = sum(n for chunk, n in chunks.items() if chunk[1:] and chunk[-1] == ".") / chunks.total()
-    return lambda form: form.endswith(".") and share * counts[form[:-1]] > max(counts[form], MIN_STOPS)
+    cut = [chunk for chunk in chunks if chunk[1:] and chunk[-1] == "."]
+    words, share = {chunk[-2] for chunk in cut}, sum(map(chunks.__getitem__, cut)) / chunks.total()
+
+    def is_word(form: str) -> bool:
+        word = form[:-1]
+        expected = counts[word] if word in words else share * counts[word]
+        return form.endswith(".") and expected > max(counts[form], MIN_STOPS)
+
+    return is_word
 
 
 def keeps_endings(chunks: Counter[Chunk]) -> bool:
-    """Return whether words with optional endings stay whole. They do unless a treebank cuts most of them.
+    """Return whether words with endings in brackets stay whole. They do unless a treebank cuts most of them.
 
     chunks: Counts of a treebank's chunks by their tokens.
     """
     balance = 0
     for chunk, n in chunks.items():
-        if re.search(_OPTIONAL_ENDING, "".join(chunk)):
-            balance += n if any(re.fullmatch(_OPTIONAL_ENDING, token) for token in chunk) else -n
+        if re.search(_BRACKETED, "".join(chunk)):
+            balance += n if any(re.fullmatch(_BRACKETED, token) for token in chunk) else -n
     return balance >= 0
 
 
@@ -315,7 +323,7 @@ def for_typed_text(rules: Rules, is_word: Callable[[str], bool], *, with_endings
     affixes: dict[str, Any] = {kind: (*TYPED[kind], *getattr(rules, kind)) for kind in AFFIXES}
     if clitics:
         affixes["infixes"] += (rf"(?<=[^\W\d_])(?:{clitics})(?=[^\w\s'\u2019])",)
-    whole = (_OPTIONAL_ENDING, *rules.whole) if with_endings else rules.whole
+    whole = (_BRACKETED, *rules.whole) if with_endings else rules.whole
     return replace(rules, **affixes, whole=whole, exceptions=exceptions)
 
 
