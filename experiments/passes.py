@@ -64,9 +64,11 @@ def plot(rows: Sequence[dict[str, Any]], path: Path) -> None:
         axes.plot(
             first, once, color=color, marker=marker, alpha=0.5, linestyle="--", label=f"{name}, one pass"
         )
-    low, high = axes.get_xlim()
+    low, high = min(axes.get_xlim()[0], axes.get_ylim()[0]), max(axes.get_xlim()[1], axes.get_ylim()[1])
     axes.axline((high, high), slope=1, color="#999999", linestyle=":", label="no change")
-    axes.set(xlabel="LAS of the first trees", ylabel="LAS after refinement", xlim=(low, high))
+    axes.set(
+        xlabel="LAS of the first trees", ylabel="LAS after refinement", xlim=(low, high), ylim=(low, high)
+    )
     axes.legend()
     axes.grid(alpha=0.3)
     figure.savefig(path, dpi=120)
