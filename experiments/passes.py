@@ -88,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     for name, pipeline, gold, *files in args.refiner:
         with tempfile.TemporaryDirectory() as folder:
             nlp = spacy.load(pipeline)
-            for parser in [name for name, pipe in nlp.pipeline if type(pipe) is G2GParser]:
+            for parser in [each for each, pipe in nlp.pipeline if type(pipe) is G2GParser]:
                 nlp.remove_pipe(parser)
             nlp.to_disk(folder)
             for first in map(Path, files):

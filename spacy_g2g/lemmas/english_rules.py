@@ -25,10 +25,10 @@ HAD_E = (
     "c dg rg s u v z bl cl dl fl gl kl pl tl ad ag ak am an ap ar at ib id ik il im in ip ir ob od ok ol om "
     "op ot ub ud ul um un ur ut yp"
 )
-#: Parts of speech of parts of contractions.
+#: Parts of speech that the parts of a contraction may have.
 IN_CONTRACTIONS = ("AUX", "VERB", "PART")
-#: Maximum number of letters of an acronym whose end may look like an ending, and number of words around it
-#: that tell whether it is one: SMS, but not STOP ALL CARS.
+#: An acronym with at most so many letters keeps its S, whatever is left without it. It is one if some of this
+#: many words before and after it are not in capitals: SMS, but not STOP ALL CARS.
 SHORT, NEAR = 3, 5
 WITH_ES = [("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("zzes", "zz")]
 WITH_S = [("s", ""), ("shes", "sh"), ("ches", "ch"), ("ses", "s")]
