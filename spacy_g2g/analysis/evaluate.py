@@ -6,7 +6,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
-import spacy
 import typer
 from spacy.cli._util import setup_gpu
 from spacy.language import Language
@@ -22,7 +21,7 @@ from ..evaluation.tokenization import explain_tokens
 from ..formats.conllu import ConlluSentence
 from ..formats.conllx import TREEBANK_SUFFIXES
 from ..formats.paragraphs import paragraphs, read_paragraphs
-from ..parser.final_parser import final_parser, treebank_parsers
+from ..parser.final_parser import final_parser, load_pipeline, treebank_parsers
 from ..parser.fitting import judge_probabilities
 from ..roles.role_labeler import RoleLabeler
 from ..roles.role_scorer import METRICS, count_roles, pair_roles
@@ -102,7 +101,7 @@ def evaluate(
     sentences = read_gold(gold, attach_roots=attach_roots)
     if exclude_punct:
         warn_of_no_punctuation(sentences, gold, exclude_punct)
-    nlp = spacy.load(pipeline)
+    nlp = load_pipeline(pipeline, initial=initial, silent=silent)
     for parser in treebank_parsers(nlp) if treebank else ():
         parser.treebank = treebank
     inputs: Iterable[str] | Iterable[Doc]

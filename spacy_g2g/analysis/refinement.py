@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Annotated
 
-import spacy
 import typer
 from spacy.cli._util import setup_gpu
 from spacy.tokens import Doc
@@ -14,6 +13,7 @@ from ..data.multiword import word_forms
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence
 from ..formats.graph import Graph
+from ..parser.final_parser import load_pipeline
 from ..parser.rng_refiner import GRAPHS, ITERATIONS, RngRefiner
 from ..terminal.common import check_suffix, progress, write_json
 from ..terminal.messages import msg
@@ -47,7 +47,7 @@ def refinement(
         check_matplotlib()
     setup_gpu(gpu_id, silent=silent)
     sentences = read_gold(gold)
-    nlp = spacy.load(pipeline)
+    nlp = load_pipeline(pipeline, initial=initial, silent=silent)
     refiners = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, RngRefiner)]
     if not refiners:
         raise ValueError(Errors.E911.format(names=nlp.pipe_names))

@@ -7,7 +7,6 @@ from itertools import chain, islice, tee
 from pathlib import Path
 from typing import Annotated
 
-import spacy
 import typer
 from spacy.cli._util import setup_gpu
 from spacy.language import Language
@@ -21,7 +20,7 @@ from ..data.plugins import plugins
 from ..errors import Errors
 from ..files import write_text
 from ..formats.conllu import read_conllu
-from ..parser.final_parser import final_parser
+from ..parser.final_parser import final_parser, load_pipeline
 from ..parser.g2g_parser import G2GParser
 from ..parser.rng_refiner import ITERATIONS
 from ..terminal.common import check_suffix, progress
@@ -78,7 +77,7 @@ def render(
     if initial is not None:
         check_suffix(path or Path(source), [".conllu"])
     setup_gpu(gpu_id, silent=silent)
-    nlp = spacy.load(pipeline)
+    nlp = load_pipeline(pipeline, initial=initial, silent=silent)
     for _, pipe in nlp.pipeline:
         if hasattr(pipe, "store_graphs"):
             pipe.store_graphs = True

@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import spacy
 import typer
 from spacy.cli._util import setup_gpu
 from spacy.tokens import Doc
@@ -15,7 +14,7 @@ from ..data.plugins import plugins
 from ..data.source import source_arcs, source_sentences
 from ..errors import Errors
 from ..files import atomic_path, is_stream
-from ..parser.final_parser import final_parser
+from ..parser.final_parser import final_parser, load_pipeline
 from ..scored.doc_constraints import constrain as set_constraints
 from ..sentences.rewriting import with_white_space
 from ..terminal.common import check_distinct, check_suffix, progress
@@ -82,7 +81,7 @@ def parse(
     if not source.is_file():
         raise FileNotFoundError(Errors.E906.format(path=source))
     setup_gpu(gpu_id, silent=silent)
-    nlp = spacy.load(pipeline)
+    nlp = load_pipeline(pipeline, initial=initial, silent=silent)
     parser = final_parser(nlp, keep_scores=True) if kbest or confidence else None
     to_parse: Iterable[Document] = read_documents(source, nlp.vocab, unit=documents)
     if source.suffix == ".conllu":

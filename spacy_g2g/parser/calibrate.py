@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Annotated
 
-import spacy
 import typer
 from spacy.cli._util import setup_gpu
 from spacy.training import Example
@@ -16,7 +15,7 @@ from ..formats.paragraphs import paragraphs
 from ..terminal.common import check_suffix
 from ..terminal.messages import msg
 from ..terminal.options import BatchSize, GoldTags, GpuId, Initial, Silent
-from .final_parser import final_parser
+from .final_parser import final_parser, load_pipeline
 from .fitting import fit, sentence_finders
 
 
@@ -39,7 +38,7 @@ def calibrate(
     if not pipeline.is_dir():
         raise ValueError(Errors.E935.format(path=pipeline))
     check_suffix(gold, TREEBANK_SUFFIXES)
-    nlp = spacy.load(pipeline)
+    nlp = load_pipeline(pipeline, initial=initial, silent=silent)
     if not sentence_finders(nlp):
         final_parser(nlp, keep_scores=True)  # raises an error if nothing can be fitted
     sentences = read_gold(gold)

@@ -1,9 +1,15 @@
-"""Find the component of a pipeline that answers questions about trees."""
+"""Find the parsers of a pipeline: the one that answers questions about trees, and those that must not run."""
 
+from pathlib import Path
+
+import spacy
 from spacy.language import Language
+from spacy.pipeline import DependencyParser
+from wasabi import msg
 
 from ..errors import Errors
 from .g2g_parser import G2GParser
+from .rng_refiner import RngRefiner
 
 
 def final_parser(nlp: Language, *, keep_scores: bool = False) -> G2GParser:
@@ -32,3 +38,20 @@ def treebank_parsers(nlp: Language) -> list[G2GParser]:
     """Return the parsers of a pipeline that learned names of treebanks; without any, the last parser."""
     parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser) and pipe.treebanks]
     return parsers or [final_parser(nlp)]
+
+
+def load_pipeline(pipeline: str | Path, *, initial: Path | None, silent: bool) -> Language:
+    """Load a pipeline. Disable its parsers, but not its refiners, if a file gives the trees.
+
+    pipeline: Folder or name of the pipeline.
+    initial: File with the trees, which parsers would overwrite; None if there is none.
+    silent: Do not name the disabled parsers.
+    """
+    nlp = spacy.load(pipeline)
+    parsers = [name for name, pipe in nlp.pipeline if isinstance(pipe, G2GParser | DependencyParser)]
+    names = [name for name in parsers if not isinstance(nlp.get_pipe(name), RngRefiner)]
+    if initial is not None and names:
+        nlp.select_pipes(disable=names)
+        if not silent:
+            msg.info(f"{initial} gives the trees: {', '.join(names)} will not run.")
+    return nlp
