@@ -157,7 +157,7 @@ def read_white_space(docs: Sequence[Doc], segmentation: Segmentation) -> WhiteSp
     is_joined |= _repeats(prefixes, docs)
     is_joined &= (gap == 0) & ~is_first[:-1]
     is_closing = _are(_is_closing, forms, docs)
-    is_closing |= _are(_is_straight_quote, forms, docs) & (spaces[segmentation.words] > 0)
+    is_closing |= _are(_may_close, forms, docs) & (is_first[1:] | (np.append(gap, 1)[1:] > 0))
     is_closing &= (gap == 0) & ~is_first[:-1]
     ends_in_mark = np.roll(_are(_ends_in_mark, forms, docs), 1)
     is_bare = (gap <= 1) & ~starts_line & ~is_first[:-1] & ~ends_in_mark
@@ -184,8 +184,9 @@ def _is_closing(word: str) -> bool:
     return {*map(category, word)} in ({"Pe"}, {"Pf"})
 
 
-def _is_straight_quote(word: str) -> bool:
-    return word in ('"', "'", "''")
+def _may_close(word: str) -> bool:
+    """Return whether a word is quotation marks that close in some places or languages: ", „Ja“, »Ja«."""
+    return word in ('"', "'", "''") or {*map(category, word)} == {"Pi"}
 
 
 def _goes_on(word: str) -> bool:

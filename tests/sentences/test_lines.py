@@ -203,10 +203,15 @@ def test_parts_of_a_character_are_known():
 
 def test_closing_marks_are_known():
     texts = ['(Stop.) He said "no." She left." ', "(a b) ) c", "\u201cYes.\u201d \u2019Tis", 'I "want"it']
+    texts += [
+        "\u201eJa.\u201c Er",
+        "\u00bbJa.\u00ab\nEr (\u201cso\u201d) \u00ab Non. \u00bb",
+        'He "left."\nShe',
+    ]
     docs, found = read(*texts)
     words = [token.text for doc in docs for token in doc if not token.is_space]
     closing = [words[i] for i in np.flatnonzero(found.is_closing)]
-    assert closing == [")", '"', '"', ")", "\u201d"]
+    assert closing == [")", '"', '"', ")", "\u201d", "\u201c", "\u00ab", "\u201d", ")", '"']
 
 
 def test_each_line_of_a_chat_or_log_is_a_block_with_its_time():
