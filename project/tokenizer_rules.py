@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from itertools import chain
 from typing import Any, Literal
 from unicodedata import category
 
+from spacy.lang.char_classes import ALPHA_LOWER, ALPHA_UPPER
 from spacy.language import Language
 from spacy.symbols import ORTH
 from spacy.tokenizer import Tokenizer
@@ -52,16 +54,25 @@ AFFIXES: tuple[Kind, ...] = ("prefixes", "suffixes", "infixes")
 #: Abbreviations that few treebanks have and that the rules of the language lack, without their full stops. In
 #: lower case, they stand for the capitalized forms, too.
 ABBREVIATIONS: Mapping[str, str] = {
+    "de": "Anm Hrsg Tab Tel Verf",
     "en": "al approx assn ave blvd capt cf cmdr cpl dept eq eqs esp ext fig figs fri hon incl lieut lt maj "
     "mon pp pres rd resp Sec Secs sgt supt Tab tel thu thurs tue tues univ viz vol vols wed",
-    "es": "cap págs",
+    "es": "admón arq art atte cap dpto dña izq ltda pág págs sras sres tel tfno vol",
     "fr": "al c.-à-d chap éd env fig figs hab J.-C p.ex tél vol",
-    "it": "cfr dott fig sig vol",
+    "it": "cell cfr dott egr es fig ing mld mln nr pagg prof sig tel vol",
     "pl": "dr godz im mln np nr prof rys str tj tzn tzw ul",
-    "pt": "fig núm prof vol",
-    "ru": "др рис тел",
+    "pt": "apto cap dra exa exmo fig inc ltda núm págs prof vol",
+    "ru": "вв др мин млрд моб напр рис сек тел",
     "tr": "bkz örn",
 }
+#: Patterns of words that a language has beside those of its rules: German Kolleg:innen, Leser*in
+WHOLE: Mapping[str, tuple[str, ...]] = {"de": (r"[^\W\d_]{2,}[:*_]in(?:nen)?(?:-\w+)?",)}
+#: An apostrophe, as typed or as printed.
+_APOSTROPHE = "['\u2019]"
+#: Marks that people type for one another: apostrophes, and n.º and n.°
+_TWINS = str.maketrans("'\u2019\u00ba", "\u2019'\u00b0")
+#: A run of a mark that draws a line, sets a style or compares: ==, **
+_RUN = r"(?:==+|\*\*+|__+|~~+)"
 #: A tag of HTML.
 _TAG = r"</?[A-Za-z][A-Za-z0-9-]*/?>"
 #: Characters without a width, as editors of Arabic and Hebrew write them. They stay with a mark beside them.
@@ -69,10 +80,25 @@ _INVISIBLE = r"[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\u
 #: Rules for marks that people type but few treebanks have, beside those of the language.
 TYPED: Mapping[str, tuple[str, ...]] = {
     # The bars of a table, arrows.
-    "prefixes": (r"\|", r"<?[-=]+>|<[-=]+", _EMOJI, _TAG, rf"{_INVISIBLE}+[^\w\s]"),
-    # A full stop after a symbol or a unit: 10€. 👍. $1.5M.; after two letters of any script
+    # Runs of a mark: ==, **; a #hashtag; quotation marks of two commas
+    "prefixes": (
+        r"\|",
+        r"<?[-=]+>|<[-=]+",
+        _RUN,
+        r"#[^\W\d_]\w*(?!\S*\w)",
+        r",,(?=\w)",
+        _EMOJI,
+        _TAG,
+        rf"{_INVISIBLE}+[^\w\s]",
+    ),
+    # A full stop after a symbol or a unit: 10€. 👍. $1.5M.; after two letters of any script; after a year,
+    # a time or a price, which are no ordinal numbers: 12.03.2024. 14:30. 9,50.
     "suffixes": (
         r"\|",
+        _RUN,
+        r"(?<=\d{4})\.",
+        r"(?<=[:,]\d\d)\.",
+        r"(?<=,\d)\.",
         _EMOJI,
         _TAG,
         rf"[^\w\s]{_INVISIBLE}+",
@@ -82,7 +108,7 @@ TYPED: Mapping[str, tuple[str, ...]] = {
     ),
     # The target of a link in Markdown, [text](target) or [text][target]; a footnote[^1]; said:"Yes."Hi!I
     # Other angle brackets, an arrow->there, the commas of a line of a table: Ann,34,York; p<0.05;
-    # a bracket inside a chunk: said(as
+    # a bracket inside a chunk: said(as, (so)it; hola,¿qué; „so“–er, l'«amico»; in 1990.Then
     "infixes": (
         r"(?<=\]\()[^\s)]+",
         r"\](?=[(\[])",
@@ -91,6 +117,12 @@ TYPED: Mapping[str, tuple[str, ...]] = {
         r"\|",
         r'(?<=\w)[:;,.!?](?=["“„«])',
         r'(?<=[:;,.!?])["“”„«»](?=\w)',
+        r'(?<=\w)["“”»](?=[:;,.!?])',
+        r'(?<=["“”»])[:;,.!?]+(?=[^\W\d_])',
+        r"(?<=\w)[:;,.!?]*(?=[¡¿])|[¡¿]",
+        r"[«»„]|(?<=\w)[“”](?=[\u2013\u2014])",
+        rf'(?<={_APOSTROPHE})["“](?=\w)',
+        rf"(?<=\d{{3}})\.(?=[{ALPHA_UPPER}][{ALPHA_LOWER}])",
         r"(?<=\w)[!?]+(?=[^\W\d_])",
         _TAG,
         r"(?<=\S)</?(?=[^\W\d_])",
@@ -100,7 +132,7 @@ TYPED: Mapping[str, tuple[str, ...]] = {
         r"(?<=\d),(?=[^\W\d_])",
         r"(?<=\w)(?:[<>]=?|[≤≥])(?=\.?\d)(?!3(?![\d.]))",
         r"(?<=[\w)])\((?=\w)",
-        r"(?<=\w)\)(?=\()",
+        r"(?<=\w)\)(?=[\w(])",
         _EMOJI,
     ),
 }
@@ -110,8 +142,16 @@ _CLITIC = re.compile(r"n?['\u2019][^\W\d_]{1,2}")
 _NO_EMOTICON = re.compile(r"\)[:;]|\d\)|[:=]\d")
 #: Full stops after a word that a treebank leads one to expect. With fewer, a form with one is no such word.
 MIN_STOPS = 0.1
+#: Number of abbreviations without their full stop to one with it, above which a treebank cuts all of them.
+MOST = 9
 #: A word with short endings in brackets: account(s), étudiant(e)s, 5(b)(ii)
 _BRACKETED = r"[^\W_]+(?:\([^\W_]{1,3}\))+[^\W\d_]{0,2}"
+#: An abbreviation of letters with full stops: p.m., S.p.A., D.Lgs.
+_LETTERS = r"\b(?:[^\W\d_]\.)+[^\W\d_]{1,3}\."
+#: A number with a full stop that may be an ordinal number, such as a day.
+ORDINAL = re.compile(r"\d{1,2}\.")
+#: An abbreviation of one word.
+_ABBREVIATION = re.compile(r"[^\W\d_]{2,}\.")
 COMPILE: dict[str, Callable[[Any], re.Pattern[str]]] = {
     "prefixes": compile_prefix_regex,
     "suffixes": compile_suffix_regex,
@@ -251,7 +291,7 @@ class Change:
 def language_rules(nlp: Language) -> Rules:
     """Return the rules of a language, as patterns that can be joined and that spaCy can save.
 
-    ``ABBREVIATIONS`` are among its exceptions.
+    ``ABBREVIATIONS`` are among its exceptions, and ``WHOLE`` among its patterns.
 
     Raises ValueError for a match function that is not a method of a pattern: spaCy could not save it.
     """
@@ -263,6 +303,7 @@ def language_rules(nlp: Language) -> Rules:
         prefixes=_pieces("prefixes", defaults.prefixes),
         suffixes=_pieces("suffixes", defaults.suffixes),
         infixes=_pieces("infixes", defaults.infixes),
+        whole=WHOLE.get(nlp.lang or "", ()),
         exceptions={**abbreviations, **(defaults.tokenizer_exceptions or {})},
         token_match=_match_pattern(nlp, "token_match"),
         url_match=_match_pattern(nlp, "url_match"),
@@ -273,7 +314,8 @@ def words_before_stops(chunks: Counter[Chunk]) -> Callable[[str], bool]:
     """Return a function that tells whether a form is rather a word and a full stop than an abbreviation.
 
     French "a." is one, since *a* is frequent and *a.* is not: "il y en a." So is "No.", which the treebank
-    cuts once, if it has *No* more often than *No.*
+    cuts once, if it has *No* more often than *No.* Numbers of one or two digits count together, since German
+    "3." is an ordinal number if "5." is.
 
     chunks: Counts of a treebank's chunks by their tokens.
     """
@@ -283,48 +325,82 @@ def words_before_stops(chunks: Counter[Chunk]) -> Callable[[str], bool]:
             counts[token] += n
     cut = [chunk for chunk in chunks if chunk[1:] and chunk[-1] == "."]
     words, share = {chunk[-2] for chunk in cut}, sum(map(chunks.__getitem__, cut)) / chunks.total()
+    n_cut = sum(chunks[chunk] for chunk in cut if ORDINAL.fullmatch(chunk[-2] + "."))
+    n_whole = sum(n for token, n in counts.items() if ORDINAL.fullmatch(token))
 
     def is_word(form: str) -> bool:
         word = form[:-1]
+        if ORDINAL.fullmatch(form):
+            return n_cut > n_whole
         expected = counts[word] if word in words else share * counts[word]
         return form.endswith(".") and expected > max(counts[form], MIN_STOPS)
 
     return is_word
 
 
-def keeps_endings(chunks: Counter[Chunk]) -> bool:
-    """Return whether words with endings in brackets stay whole. They do unless a treebank cuts most of them.
+def with_twins(chunks: Counter[Chunk]) -> Counter[Chunk]:
+    """Return chunks, and those whose words have another mark that people type for one of their own.
 
+    A treebank that has only *l'* thus teaches *l\u2019*, too. Marks without letters stay as they are.
+
+    chunks: Counts of chunks by their tokens.
+    """
+    twins: Counter[Chunk] = Counter()
+    for chunk, n in chunks.items():
+        twin = tuple(_twin(token) if any(map(str.isalnum, token)) else token for token in chunk)
+        if twin not in chunks:
+            twins[twin] = n
+    return chunks + twins
+
+
+def _twin(text: str) -> str:
+    return text.translate(_TWINS)
+
+
+def keeps(pattern: str, chunks: Counter[Chunk]) -> bool:
+    """Return whether text that a pattern describes stays whole. It does unless a treebank cuts most of it.
+
+    pattern: Regular expression.
     chunks: Counts of a treebank's chunks by their tokens.
     """
     balance = 0
     for chunk, n in chunks.items():
-        if re.search(_BRACKETED, "".join(chunk)):
-            balance += n if any(re.fullmatch(_BRACKETED, token) for token in chunk) else -n
+        if re.search(pattern, "".join(chunk)):
+            balance += n if any(re.fullmatch(pattern, token) for token in chunk) else -n
     return balance >= 0
 
 
-def for_typed_text(rules: Rules, is_word: Callable[[str], bool], *, with_endings: bool) -> Rules:
+def for_typed_text(rules: Rules, is_word: Callable[[str], bool], chunks: Counter[Chunk]) -> Rules:
     """Return a language's rules with ``TYPED``, without exceptions that cut ordinary text in the wrong way.
 
-    The language's contractions are also cut before a mark such as a dash, where exceptions have no effect.
+    The language's contractions are also cut before a mark such as a dash, where exceptions have no effect,
+    and its abbreviations before a number. If a treebank cuts the full stop off nearly all abbreviations, none
+    that it lacks stays an exception.
 
     rules: Rules of a language.
     is_word: See ``words_before_stops``.
-    with_endings: See ``keeps_endings``.
+    chunks: Counts of a treebank's chunks by their tokens.
     """
+    seen = set(chain.from_iterable(chunks))
+    abbreviations = {form for form in rules.exceptions if _ABBREVIATION.fullmatch(form)}
+    cut, whole = set(filter(is_word, abbreviations)), abbreviations & seen
+    unwanted = abbreviations - whole if len(cut) > MOST * max(1, len(whole)) else cut
     exceptions = {
         form: tokens
         for form, tokens in rules.exceptions.items()
-        if not _NO_EMOTICON.fullmatch(form) and not is_word(form)
+        if not _NO_EMOTICON.fullmatch(form) and not is_word(form) and form not in unwanted
     }
+    for form in [form for form in exceptions if _twin(form) not in exceptions]:
+        exceptions[_twin(form)] = [{**token, ORTH: _twin(token[ORTH])} for token in exceptions[form]]
     parts = {tokens[-1][ORTH] for tokens in exceptions.values() if len(tokens) == 2}
     clitics = "|".join(sorted(map(re.escape, filter(_CLITIC.fullmatch, parts))))
     affixes: dict[str, Any] = {kind: (*TYPED[kind], *getattr(rules, kind)) for kind in AFFIXES}
     if clitics:
         affixes["infixes"] += (rf"(?<=[^\W\d_])(?:{clitics})(?=[^\w\s'\u2019])",)
-    whole = (_BRACKETED, *rules.whole) if with_endings else rules.whole
-    return replace(rules, **affixes, whole=whole, exceptions=exceptions)
+    if before := "|".join(sorted(map(re.escape, abbreviations - unwanted))):
+        affixes["prefixes"] = (rf"(?:{before})(?=\d[\W\d]*$)", *affixes["prefixes"])
+    kept = [pattern for pattern in (_BRACKETED, _LETTERS) if keeps(pattern, chunks)]
+    return replace(rules, **affixes, whole=(*kept, *rules.whole), exceptions=exceptions)
 
 
 def _pieces(kind: Kind, pieces: Iterable[Any] | None) -> tuple[str, ...]:

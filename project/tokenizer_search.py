@@ -25,13 +25,14 @@ from spacy_g2g.arrays import IntArray
 from spacy_g2g.evaluation.tokenization import Chunk, compare_tokens
 
 from .tokenizer_rules import (
+    ORDINAL,
     Change,
     Rules,
     additions,
     for_typed_text,
-    keeps_endings,
     language_rules,
     removals,
+    with_twins,
     words_before_stops,
 )
 
@@ -109,14 +110,13 @@ class _Search:
     def __init__(self, nlp: Language, chunks: Counter[Chunk]) -> None:
         #: A vocabulary that computes no attributes of its words.
         self.vocab = Vocab()
-        self.chunks = chunks
-        self.table = ChunkTable(chunks)
+        self.chunks = with_twins(chunks)
+        self.table = ChunkTable(self.chunks)
         self.is_word = words_before_stops(chunks)
-        rules, with_endings = language_rules(nlp), keeps_endings(chunks)
-        self.rules = for_typed_text(rules, self.is_word, with_endings=with_endings)
+        self.rules = for_typed_text(language_rules(nlp), self.is_word, chunks)
         self.longest = max(map(len, self.rules.exceptions), default=0)
         self._parts_by_row: dict[int, set[str]] = {}
-        self.all_rows = np.arange(len(chunks))
+        self.all_rows = np.arange(len(self.chunks))
         self.errors = self.table.errors(self.rules.tokenizer(self.vocab), self.all_rows)
 
     def wrong(self) -> list[tuple[Chunk, Chunk, int]]:
@@ -162,9 +162,16 @@ class _Search:
         return self._parts_by_row[row]
 
     def add_exceptions(self) -> None:
-        """Add exceptions for chunks that are still cut in the wrong way, if they fix more than they break."""
+        """Add exceptions for chunks that are still cut in the wrong way, if they fix more than they break.
+
+        A number with a full stop gets none, since "3." is what "5." is.
+        """
         cores = _cores(self.wrong())
-        exceptions = {core: tokens for core, tokens in cores.items() if tokens[1:] or not self.is_word(core)}
+        exceptions = {
+            core: tokens
+            for core, tokens in cores.items()
+            if not ORDINAL.fullmatch(core) and (tokens[1:] or not self.is_word(core))
+        }
         while exceptions:
             added = {}
             for core, tokens in exceptions.items():

@@ -99,6 +99,17 @@ def of_language(request):
         ("5(b)(ii),", "5(b)(ii) ,"),
         ("word(1999)(2000)", "word ( 1999 ) ( 2000 )"),
         ("end(as", "end ( as"),
+        ("hola,¿qué?¡Sí!", "hola , ¿ qué ? ¡ Sí !"),
+        ("«Ja»-«Nein»", "« Ja » - « Nein »"),
+        ("l'«amico»,", "l' « amico » ,"),
+        ('"Yes"?Then', '" Yes " ? Then'),
+        ("1990.Then", "1990 . Then"),
+        ("(0)30", "( 0 ) 30"),
+        ("12.03.2024. 14:30. 1.234,56. 9,5.", "12.03.2024 . 14:30 . 1.234,56 . 9,5 ."),
+        ("**bold**: __so__ ==", "** bold ** : __ so __ =="),
+        ("#Berlin, #BTW2021", "#Berlin , #BTW2021"),
+        (",,Zemsta", ",, Zemsta"),
+        ("S.p.A., p.m. D.Lgs.", "S.p.A. , p.m. D.Lgs."),
         ("ok🤦‍♀️👍🏽🇺🇸❤️.", "ok 🤦‍♀️ 👍🏽 🇺🇸 ❤️ ."),
         ("(1️⃣)", "( 1️⃣ )"),
         ("ობა. ᏣᎳᎩ. ܩܵܝܡܲܚ.", "ობა . ᏣᎳᎩ . ܩܵܝܡܲܚ ."),
@@ -139,6 +150,43 @@ def test_a_word_is_no_abbreviation_because_it_once_was_one():
     answer = Counter({("No", "."): 1, ("No",): 4})
     assert tokens_of(train_tokenizer(spacy.blank("xx"), chunks + answer), "No.") == ("No", ".")
     assert tokens_of(made, "etc.") == ("etc.",)
+
+
+def test_letters_with_full_stops_are_cut_if_the_treebank_cuts_them():
+    made = train_tokenizer(spacy.blank("xx"), CHUNKS + Counter({("m.in", "."): 3, ("n.e", "."): 3}))
+    assert tokens_of(made, "p.n.e.") == ("p.n.e", ".")
+
+
+def test_a_treebank_that_cuts_nearly_all_abbreviations_cuts_those_that_it_lacks():
+    forms = ["dr", "godz", "im", "mln", "np", "nr", "prof", "rys", "str", "tzw"]
+    made = train_tokenizer(spacy.blank("pl"), CHUNKS + Counter({(form, "."): 2 for form in forms}))
+    assert tokens_of(made, "tzn.") == ("tzn", ".")
+    assert tokens_of(train_tokenizer(spacy.blank("pl"), CHUNKS), "tzn.") == ("tzn.",)
+
+
+def test_an_abbreviation_is_cut_off_a_number():
+    made = train_tokenizer(spacy.blank("de"), CHUNKS)
+    assert tokens_of(made, "(Abs.2)") == ("(", "Abs.", "2", ")")
+    assert tokens_of(made, "Abs.2a") == ("Abs.2a",)
+
+
+def test_all_days_of_a_month_are_ordinal_numbers_if_most_are():
+    days = Counter({("3", "."): 2, ("4.",): 2, ("5.",): 2})
+    assert tokens_of(train_tokenizer(spacy.blank("de"), CHUNKS + days), "3.") == ("3.",)
+    days = Counter({("3", "."): 3, ("4.",): 2})
+    assert tokens_of(train_tokenizer(spacy.blank("xx"), CHUNKS + days), "4.") == ("4", ".")
+
+
+def test_both_kinds_of_apostrophes_are_cut_alike():
+    words = {("Braille'a",): 2, ("Joyce'a",): 2, ("Laffite'em", "."): 2}
+    made = train_tokenizer(spacy.blank("pl"), CHUNKS + Counter(words))
+    assert tokens_of(made, "Chomsky\u2019a,") == ("Chomsky\u2019a", ",")
+
+
+def test_german_endings_for_women_and_men_stay_on_the_word():
+    made = train_tokenizer(spacy.blank("de"), CHUNKS)
+    assert tokens_of(made, "(Kolleg:innen,") == ("(", "Kolleg:innen", ",")
+    assert tokens_of(made, "so:Ja") == ("so", ":", "Ja")
 
 
 def test_contractions_are_cut_before_other_marks():
