@@ -62,7 +62,7 @@ ABBREVIATIONS: Mapping[str, str] = {
     "it": "cell cfr dott egr es fig ing mld mln nr pagg prof sig tel vol",
     "pl": "dr godz im mln np nr prof rys str tj tzn tzw ul",
     "pt": "apto cap dra exa exmo fig inc ltda núm págs prof vol",
-    "ru": "вв др мин млрд моб напр рис сек тел",
+    "ru": "др рис тел",
     "tr": "bkz örn",
 }
 #: Patterns of words that a language has beside those of its rules: German Kolleg:innen, Leser*in
