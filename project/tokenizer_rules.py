@@ -72,7 +72,7 @@ _APOSTROPHE = "['\u2019]"
 #: Marks that people type for one another: apostrophes, and n.º and n.°
 _TWINS = str.maketrans("'\u2019\u00ba", "\u2019'\u00b0")
 #: A run of a mark that draws a line, sets a style or compares: ==, **
-_RUN = r"(?:==+|\*\*+|__+|~~+)"
+_RUN = r"(?:==+(?![-=])|\*\*+|__+|~~+)"
 #: A tag of HTML.
 _TAG = r"</?[A-Za-z][A-Za-z0-9-]*/?>"
 #: Characters without a width, as editors of Arabic and Hebrew write them. They stay with a mark beside them.
@@ -80,12 +80,11 @@ _INVISIBLE = r"[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\u
 #: Rules for marks that people type but few treebanks have, beside those of the language.
 TYPED: Mapping[str, tuple[str, ...]] = {
     # The bars of a table, arrows.
-    # Runs of a mark: ==, **; a #hashtag; quotation marks of two commas
+    # Runs of a mark: ==, **; quotation marks of two commas
     "prefixes": (
         r"\|",
         r"<?[-=]+>|<[-=]+",
         _RUN,
-        r"#[^\W\d_]\w*(?!\S*\w)",
         r",,(?=\w)",
         _EMOJI,
         _TAG,
@@ -150,6 +149,8 @@ _BRACKETED = r"[^\W_]+(?:\([^\W_]{1,3}\))+[^\W\d_]{0,2}"
 _LETTERS = r"\b(?:[^\W\d_]\.)+[^\W\d_]{1,3}\."
 #: A number with a full stop that may be an ordinal number, such as a day.
 ORDINAL = re.compile(r"\d{1,2}\.")
+#: A hashtag.
+_HASHTAG = r"#[^\W\d_]\w*"
 #: An abbreviation of one word.
 _ABBREVIATION = re.compile(r"[^\W\d_]{2,}\.")
 COMPILE: dict[str, Callable[[Any], re.Pattern[str]]] = {
@@ -399,6 +400,8 @@ def for_typed_text(rules: Rules, is_word: Callable[[str], bool], chunks: Counter
         affixes["infixes"] += (rf"(?<=[^\W\d_])(?:{clitics})(?=[^\w\s'\u2019])",)
     if before := "|".join(sorted(map(re.escape, abbreviations - unwanted))):
         affixes["prefixes"] = (rf"(?:{before})(?=\d[\W\d]*$)", *affixes["prefixes"])
+    if keeps(_HASHTAG, chunks):
+        affixes["prefixes"] = (rf"{_HASHTAG}(?!\S*\w)", *affixes["prefixes"])
     kept = [pattern for pattern in (_BRACKETED, _LETTERS) if keeps(pattern, chunks)]
     return replace(rules, **affixes, whole=(*kept, *rules.whole), exceptions=exceptions)
 

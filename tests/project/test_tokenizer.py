@@ -157,6 +157,11 @@ def test_letters_with_full_stops_are_cut_if_the_treebank_cuts_them():
     assert tokens_of(made, "p.n.e.") == ("p.n.e", ".")
 
 
+def test_hashtags_are_cut_if_the_treebank_cuts_them():
+    made = train_tokenizer(spacy.blank("xx"), CHUNKS + Counter({("#", "food"): 1}))
+    assert tokens_of(made, "#Berlin,") == ("#", "Berlin", ",")
+
+
 def test_a_treebank_that_cuts_nearly_all_abbreviations_cuts_those_that_it_lacks():
     forms = ["dr", "godz", "im", "mln", "np", "nr", "prof", "rys", "str", "tzw"]
     made = train_tokenizer(spacy.blank("pl"), CHUNKS + Counter({(form, "."): 2 for form in forms}))
