@@ -19,6 +19,7 @@ from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix
 from spacy.vocab import Vocab
 
 from spacy_g2g.evaluation.tokenization import Chunk
+from spacy_g2g.tokenizer.learned_tokenizer import EMOJI
 
 
 def _marks() -> str:
@@ -40,14 +41,6 @@ _FLAGS = re.compile(r"(?:\(\?[aiLmsux]+\))+")
 _SCOPED = {"a": re.A, "i": re.I, "m": re.M, "s": re.S, "x": re.X}
 #: Form of a pattern whose method `match` finds what another method finds.
 _METHODS = {"match": "{}", "fullmatch": r"(?:{})\Z", "search": "(?s:.*?)(?:{})"}
-
-#: An emoji of several characters: with a variation, a skin tone or a keycap, several in one, or a flag.
-_PICTURE = r"[\u00a9\u00ae\u203c\u2049\u2100-\u3299\U0001f000-\U0001faff]"
-_VARIED = r"[\ufe0f\u20e3\U0001f3fb-\U0001f3ff]"
-_EMOJI = (
-    rf"(?:[\U0001f1e6-\U0001f1ff]{{2}}|[0-9#*]\ufe0f?\u20e3|(?:{_PICTURE}{_VARIED}*\u200d)+{_PICTURE}{_VARIED}*"
-    rf"|{_PICTURE}{_VARIED}+)"
-)
 
 Kind = Literal["prefixes", "suffixes", "infixes", "whole"]
 AFFIXES: tuple[Kind, ...] = ("prefixes", "suffixes", "infixes")
@@ -86,7 +79,7 @@ TYPED: Mapping[str, tuple[str, ...]] = {
         r"<?[-=]+>|<[-=]+",
         _RUN,
         r",,(?=\w)",
-        _EMOJI,
+        EMOJI,
         _TAG,
         rf"{_INVISIBLE}+[^\w\s]",
     ),
@@ -98,7 +91,7 @@ TYPED: Mapping[str, tuple[str, ...]] = {
         r"(?<=\d{4})\.",
         r"(?<=[:,]\d\d)\.",
         r"(?<=,\d)\.",
-        _EMOJI,
+        EMOJI,
         _TAG,
         rf"[^\w\s]{_INVISIBLE}+",
         r"(?<=[^\w\s.])\.",
@@ -132,7 +125,7 @@ TYPED: Mapping[str, tuple[str, ...]] = {
         r"(?<=\w)(?:[<>]=?|[≤≥])(?=\.?\d)(?!3(?![\d.]))",
         r"(?<=[\w)])\((?=\w)",
         r"(?<=\w)\)(?=[\w(])",
-        _EMOJI,
+        EMOJI,
     ),
 }
 #: Second parts of contractions, before another mark in the same chunk: I'm—well, don't/won't.

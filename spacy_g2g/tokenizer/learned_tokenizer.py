@@ -37,8 +37,13 @@ MIN_STARTS = 0.01
 #: What ``inner_scripts`` calls places in numbers, and their minimum share of starts.
 DIGITS, MARKED, MIN_NUMBER_STARTS = "digits", "digits with marks", 0.2
 _PARTS = re.compile(r"\s+|\S+")
-#: The last character of each match is inside an emoji: a half of a flag, a skin tone, or a joined picture.
-_IN_EMOJI = re.compile("[\U0001f1e6-\U0001f1ff]{2}|[\U0001f3fb-\U0001f3ff]|\u200d[^\\w\\s]")
+#: An emoji of several characters: with a variation, a skin tone or a keycap, several in one, or a flag.
+_PICTURE = r"[\u00a9\u00ae\u203c\u2049\u2100-\u3299\U0001f000-\U0001faff]"
+_VARIED = r"[\ufe0f\u20e3\U0001f3fb-\U0001f3ff]"
+EMOJI = (
+    rf"(?:[\U0001f1e6-\U0001f1ff]{{2}}|[0-9#*]\ufe0f?\u20e3|(?:{_PICTURE}{_VARIED}*\u200d)+{_PICTURE}{_VARIED}*"
+    rf"|{_PICTURE}{_VARIED}+)"
+)
 _MARKED = re.compile(r"(?<=\d)[.,:](?=\d)")
 #: What is probably an address inside other text.
 _ADDRESS = re.compile(
@@ -95,7 +100,8 @@ class LearnedTokenizer:
             starts[start:end] = False
             starts[start] = starts[end : end + 1] = True
         starts &= [kind_of(char)[0] != "M" and kind_of(char) != "Cf" for char in text]
-        starts[[match.end() - 1 for match in _IN_EMOJI.finditer(text)]] = False
+        for match in re.finditer(EMOJI, text):
+            starts[match.start() + 1 : match.end()] = False
         return starts
 
     def _addresses(self, text: str) -> Iterator[tuple[int, int]]:
