@@ -26,6 +26,8 @@ MAX_COUNT = 2**31
 #: that contain no stem. Further kinds: one for each split.
 WHOLE, MAX_KNOWN = 0, 2
 N_KNOWN_KINDS = 1 + MAX_KNOWN
+#: Apostrophes, as typed and as printed. What a treebank teaches about one holds for the other.
+TYPED, PRINTED = "'", "\u2019"
 #: Maximum number of forms with cached candidates.
 MAX_FORMS = 50_000
 
@@ -53,6 +55,8 @@ class Split(NamedTuple):
         stem = form[len(self.beginning) : len(form) - len(self.ending)]
         is_capital = form.isupper() and sum(map(str.isalpha, form)) > 1
         words = [word.upper() if is_capital else word for word in self.words]
+        if PRINTED in form:
+            words = [word.replace(TYPED, PRINTED) for word in words]
         if form[:1].isupper():
             words[0] = words[0][:1].upper() + words[0][1:]
         return tuple(word.replace(STEM, stem) for word in words) if can_be_cut(form, len(words)) else None
@@ -74,7 +78,8 @@ class Candidate(NamedTuple):
 
 
 def lower(text: str) -> str:
-    """Put a text into lower case, except letters that would become longer."""
+    """Put a text into lower case, except letters that would become longer, with typed apostrophes."""
+    text = text.replace(PRINTED, TYPED)
     lowered = text.lower()
     if len(lowered) == len(text):
         return lowered

@@ -74,6 +74,13 @@ def test_words_of_a_token_with_fewer_characters_are_no_candidate():
     assert (table.known, words_of(table, "à")) == ({"à": [("a", "a")]}, [("à",)])
 
 
+@pytest.mark.parametrize(("learned", "read"), [("'", "\u2019"), ("\u2019", "'")])
+def test_what_is_learned_about_one_apostrophe_holds_for_the_other(learned: str, read: str):
+    table = SplitTable.learn([(f"wouldn{learned}t", ("would", f"n{learned}t"))])
+    for mark in (learned, read):
+        assert words_of(table, f"Couldn{mark}t")[1:] == [("Could", f"n{mark}t")]
+
+
 def test_few_forms_are_kept(table: SplitTable, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(splits, "MAX_FORMS", 2)
     forms = ["farlo", "della", "dal", "farlo", "lo"]
