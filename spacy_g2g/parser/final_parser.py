@@ -5,9 +5,9 @@ from pathlib import Path
 import spacy
 from spacy.language import Language
 from spacy.pipeline import DependencyParser
-from wasabi import msg
 
 from ..errors import Errors
+from ..terminal.messages import msg
 from .g2g_parser import G2GParser
 from .rng_refiner import RngRefiner
 
