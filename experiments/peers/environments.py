@@ -39,7 +39,8 @@ class Peer:
     settings: Settings by name. "own" are those that the peer recommends for fine-tuning. "shared" are our
         batches and rates: 800 words an update, 2e-4 for the encoder, and ten times as much for the rest if a
         peer has two rates. "fast" is the same with 4e-4 for the encoder, "small" with 400 words an update,
-        and "slow" with 400 words an update and 5e-5 for the encoder.
+        and "slow" with 400 words an update and 5e-5 for the encoder. "staged" has 200 words an update: three
+        epochs of the parser on a frozen encoder at 1e-3, and then of both at 1e-4.
         Warm-up and decay depend on the number of updates.
     config: Config for `spacy train`; None for other peers.
     """
@@ -69,6 +70,7 @@ PEERS = {
             "shared": SHARED_SPACY,
             "small": {**SHARED_SPACY, SIZE: 400},
             "slow": {**SHARED_SPACY, **OWN_SPACY, SIZE: 400},
+            "staged": {**SHARED_SPACY, RATE: 1e-4, SIZE: 200, "frozen": {"epochs": 3, "rate": 1e-3}},
         },
         PEERS_FOLDER / "spacy_parser.cfg",
     ),

@@ -57,10 +57,47 @@ def test_configs_take_the_settings_and_decay_over_the_epochs(
     assert config["corpora"]["train"] == {"@readers": "peers.Corpus.v1", "path": "${paths.train}"}
     assert not load_config(str(peer.config))["training"]["batcher"]["discard_oversize"]
     for setting, value in peer.settings[settings].items():
+        if setting == adapters[1].FROZEN:
+            continue
         place: Any = config
         for part in setting.split("."):
             place = place[part]
         assert place == value
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_staged_training_leaves_the_encoder_alone_at_first(
+    adapters: tuple[ModuleType, ModuleType], corpora: Path, tmp_path: Path
+):
+    config = load_config(str(peers.PEERS["spacy"].config))
+    config["components"]["transformer"] = {
+        "factory": "tok2vec",
+        "model": {
+            "@architectures": "spacy.HashEmbedCNN.v2",
+            **dict.fromkeys(("width", "depth", "embed_size", "window_size", "maxout_pieces"), 2),
+            "subword_features": False,
+            "pretrained_vectors": None,
+        },
+    }
+    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": 2, "upstream": "transformer"}
+    config["components"]["parser"]["min_action_freq"] = 1  # Labels are few.
+    config["components"]["parser"]["model"]["tok2vec"] = listener
+    config.to_disk(tmp_path / "small.cfg")
+    files.prepare(corpora / "train.conllu", target=corpora / "prepared.conllu")
+    places = {name: str(corpora / "prepared.conllu") for name in ("train", "dev")}
+    job = {"config": str(tmp_path / "small.cfg"), "settings": peers.PEERS["spacy"].settings["staged"]}
+    job |= {"epochs": 2, "seed": 0, "threads": 1, "gpu": -1, "encoder": "", "model": str(tmp_path / "model")}
+    assert adapters[1].train(job | places) == {"steps": 2}
+    folders = ("untrained", "frozen/model-last", "model-last")
+    encoders = [(tmp_path / "model" / name / "transformer" / "model").read_bytes() for name in folders]
+    parsers = [(tmp_path / "model" / name / "parser" / "model").read_bytes() for name in folders]
+    assert encoders[0] == encoders[1] != encoders[2]
+    assert len(set(parsers)) == 3
+    rates = [
+        load_config(tmp_path / "model" / name / "train.cfg")["training"]["optimizer"]["learn_rate"]
+        for name in ("frozen", "")
+    ]
+    assert [(rate["initial_rate"], rate["total_steps"]) for rate in rates] == [(1e-3, 3), (1e-4, 2)]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from spacy.cli.train import train as spacy_train
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.training.initialize import init_nlp
 from spacy.util import load_config, registry
 from spacy.vocab import Vocab
 from thinc.api import Config
@@ -20,6 +21,9 @@ from thinc.api import Config
 #: Label of the root in UD, and the only one that spaCy takes for it.
 UD_ROOT, SPACY_ROOT = "root", "ROOT"
 WARMUP = 0.1
+#: Name of the setting of a first training that leaves the encoder as it is: its "epochs" and "rate".
+FROZEN = "frozen"
+RATE = "training.optimizer.learn_rate.initial_rate"
 
 
 @registry.readers("peers.Corpus.v1")
@@ -41,20 +45,46 @@ def make_doc(vocab: Vocab, words: Words) -> Doc:
 
 
 def train(job: Job) -> dict[str, Any]:
-    """Train by the config with one evaluation an epoch; spaCy keeps the best model."""
+    """Train by the config with one evaluation an epoch; spaCy keeps the best model.
+
+    If the settings have "frozen", the parser is trained first, on an encoder that does not change.
+    """
     use_threads(job["threads"])
-    config = make_config(job)
     model = Path(job["model"])
-    model.mkdir(parents=True, exist_ok=True)
-    config.to_disk(model / "train.cfg", interpolate=False)
-    spacy_train(model / "train.cfg", model, use_gpu=job["gpu"])
+    config = make_config(job)
+    first = job["settings"].get(FROZEN)
+    if first:
+        frozen = make_config(
+            job | {"epochs": first["epochs"], "settings": {**job["settings"], RATE: first["rate"]}}
+        )
+        model.mkdir(parents=True, exist_ok=True)
+        init_nlp(frozen.interpolate()).to_disk(model / "untrained")
+        take_components(frozen, model / "untrained")
+        frozen["training"] |= {
+            name: ["transformer"] for name in ("frozen_components", "annotating_components")
+        }
+        run_spacy_train(frozen, model / FROZEN, job["gpu"])
+        take_components(config, model / FROZEN / "model-last")
+    run_spacy_train(config, model, job["gpu"])
     return {"steps": config["training"]["max_steps"]}
+
+
+def take_components(config: Config, source: Path) -> None:
+    """Let a config take its components from a saved pipeline."""
+    config["components"] = {name: {"source": str(source)} for name in config["nlp"]["pipeline"]}
+
+
+def run_spacy_train(config: Config, folder: Path, gpu: int) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    config.to_disk(folder / "train.cfg", interpolate=False)
+    spacy_train(folder / "train.cfg", folder, use_gpu=gpu)
 
 
 def make_config(job: Job) -> Config:
     """Return the job's config with its settings, our corpora, and a schedule by the number of updates."""
     paths = {f"paths.{name}": job[name] for name in ("train", "dev", "encoder")}
-    overrides = {**job["settings"], **paths, "system.seed": job["seed"]}
+    settings = {name: value for name, value in job["settings"].items() if name != FROZEN}
+    overrides = {**settings, **paths, "system.seed": job["seed"]}
     config = Config().from_str(load_config(job["config"]).to_str(), overrides=overrides, interpolate=False)
     for part in ("train", "dev"):
         config["corpora"][part] = {"@readers": "peers.Corpus.v1", "path": f"${{paths.{part}}}"}
