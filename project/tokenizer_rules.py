@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, Literal
 from unicodedata import category
 
@@ -60,6 +60,20 @@ ABBREVIATIONS: Mapping[str, str] = {
 }
 #: Patterns of words that a language has beside those of its rules: German Kolleg:innen, Leser*in
 WHOLE: Mapping[str, tuple[str, ...]] = {"de": (r"[^\W\d_]{2,}[:*_]in(?:nen)?(?:-\w+)?",)}
+#: Words that a language appends to others with a hyphen, in groups: French dit-il, a-t-il. A treebank that
+#: cuts off most words of a group would cut off all of them.
+APPENDED: Mapping[str, tuple[str, ...]] = {
+    "fr": (
+        "-ce -elle -elles -en -il -ils -je -la -le -les -leur -lui -moi -nous -on -t -toi -tu -vous -y",
+        "-t-elle -t-elles -t-il -t-ils -t-on",
+    ),
+}
+#: Words behind a hyphen, alone and at the end of a word.
+_APPENDED_WORD, _HYPHENATED = re.compile(r"(?:-[^\W\d_]+)+"), re.compile(r"(?<=[^\W\d_])-[^\W\d_]+$")
+#: A hyphen, as typed or as printed.
+_HYPHEN = "[-\u2010\u2011]"
+#: Minimum number of words that a treebank cuts an ending off, beyond those that keep it.
+MIN_CUT = 2
 #: An apostrophe, as typed or as printed.
 _APOSTROPHE = "['\u2019]"
 #: Marks that people type for one another: apostrophes, and n.º and n.°
@@ -83,8 +97,8 @@ TYPED: Mapping[str, tuple[str, ...]] = {
         _TAG,
         rf"{_INVISIBLE}+[^\w\s]",
     ),
-    # A full stop after a symbol or a unit: 10€. 👍. $1.5M.; after two letters of any script; after a year,
-    # a time or a price, which are no ordinal numbers: 12.03.2024. 14:30. 9,50.
+    # A full stop after a symbol or a unit: 10€. 👍. $1.5M.; after two letters of any script; vas-y.; after a
+    # year, a time or a price, which are no ordinal numbers: 12.03.2024. 14:30. 9,50.
     "suffixes": (
         r"\|",
         _RUN,
@@ -97,6 +111,7 @@ TYPED: Mapping[str, tuple[str, ...]] = {
         r"(?<=[^\w\s.])\.",
         r"(?<=\d[^\W\d_])\.",
         rf"(?<={LETTER}{LETTER})\.",
+        rf"(?<={LETTER}{_HYPHEN}[{ALPHA_LOWER}])\.",
     ),
     # The target of a link in Markdown, [text](target) or [text][target]; a footnote[^1]; said:"Yes."Hi!I
     # Other angle brackets, an arrow->there, the commas of a line of a table: Ann,34,York; p<0.05;
@@ -160,7 +175,8 @@ class Rules:
     prefixes: Patterns to cut off at the start of a chunk.
     suffixes: Patterns to cut off at its end.
     infixes: Patterns to cut out of the rest.
-    whole: Patterns of text that is never cut.
+    whole: Patterns of text that is not cut unless it ends in ``appended``.
+    appended: Pattern of words that are cut off behind a hyphen, or None.
     added: Patterns that were added to the prefixes, suffixes and infixes, by these names.
     exceptions: Tokens of a chunk, or of the rest of a chunk, in spaCy's format.
     token_match: The language's own pattern of text that is never cut, or None.
@@ -171,6 +187,7 @@ class Rules:
     suffixes: tuple[str, ...] = ()
     infixes: tuple[str, ...] = ()
     whole: tuple[str, ...] = ()
+    appended: str | None = None
     added: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     exceptions: Mapping[str, Any] = field(default_factory=dict)
     token_match: str | None = None
@@ -209,7 +226,8 @@ class Rules:
         )
 
     def _never_cut(self) -> list[str]:
-        whole = [rf"(?:{pattern})\Z" for pattern in self.whole]
+        guard = rf"(?!\S*{self.appended}\Z)" if self.appended else ""
+        whole = [rf"{guard}(?:{pattern})\Z" for pattern in self.whole]
         return [*whole, self.token_match] if self.token_match else whole
 
     def _with(
@@ -364,17 +382,47 @@ def keeps(pattern: str, chunks: Counter[Chunk]) -> bool:
     return balance >= 0
 
 
-def for_typed_text(rules: Rules, is_word: Callable[[str], bool], chunks: Counter[Chunk]) -> Rules:
+def appended_words(chunks: Iterable[Chunk], *, lang: str) -> str | None:
+    """Return a pattern of the words that a treebank cuts off behind a hyphen, None if there are none.
+
+    Those of ``APPENDED`` that the treebank lacks are among them if it cuts off most of their group.
+
+    chunks: Chunks by their tokens.
+    lang: Code of the language.
+    """
+    cut: set[tuple[str, str]] = set()
+    kept: set[str] = set()
+    for chunk in chunks:
+        words = [token.lower() for token in chunk]
+        cut.update(
+            pair for pair in pairwise(words) if _APPENDED_WORD.fullmatch(pair[1]) and pair[0][-1].isalpha()
+        )
+        kept.update(word for word in words if word[0] != "-" and _HYPHENATED.search(word))
+    balance = Counter(word for _, word in cut)
+    balance.subtract(_HYPHENATED.findall(word)[0] for word in kept)
+    found = {word for word, n in balance.items() if n >= MIN_CUT}
+    for group in APPENDED.get(lang, ()):
+        if sum(balance[word] for word in group.split()) > 0:
+            found.update(word for word in group.split() if balance[word] >= 0)
+    pattern = "|".join(re.escape(word).replace(r"\-", _HYPHEN) for word in sorted(found))
+    return rf"(?<={LETTER})(?i:{pattern})" if pattern else None
+
+
+def for_typed_text(
+    rules: Rules, is_word: Callable[[str], bool], chunks: Counter[Chunk], *, lang: str
+) -> Rules:
     """Return a language's rules with ``TYPED``, without exceptions that cut ordinary text in the wrong way.
 
     The language's contractions are also cut before a mark such as a dash, where exceptions have no effect,
     and its abbreviations before a number. If a treebank cuts the full stop off nearly all abbreviations, none
-    that it lacks stays an exception.
+    that it lacks stays an exception. The words of ``appended_words`` are cut off.
 
     rules: Rules of a language.
     is_word: See ``words_before_stops``.
     chunks: Counts of a treebank's chunks by their tokens.
+    lang: Code of the language.
     """
+    appended = appended_words(chunks, lang=lang)
     seen = set(chain.from_iterable(chunks))
     abbreviations = {form for form in rules.exceptions if _ABBREVIATION.fullmatch(form)}
     cut, whole = set(filter(is_word, abbreviations)), abbreviations & seen
@@ -382,7 +430,10 @@ def for_typed_text(rules: Rules, is_word: Callable[[str], bool], chunks: Counter
     exceptions = {
         form: tokens
         for form, tokens in rules.exceptions.items()
-        if not _NO_EMOTICON.fullmatch(form) and not is_word(form) and form not in unwanted
+        if not _NO_EMOTICON.fullmatch(form)
+        and not is_word(form)
+        and form not in unwanted
+        and not (appended and _cuts_elsewhere(tokens, appended))
     }
     for form in [form for form in exceptions if _twin(form) not in exceptions]:
         exceptions[_twin(form)] = [{**token, ORTH: _twin(token[ORTH])} for token in exceptions[form]]
@@ -395,8 +446,16 @@ def for_typed_text(rules: Rules, is_word: Callable[[str], bool], chunks: Counter
         affixes["prefixes"] = (rf"(?:{before})(?=\d[\W\d]*$)", *affixes["prefixes"])
     if keeps(_HASHTAG, chunks):
         affixes["prefixes"] = (rf"{_HASHTAG}(?!\S*\w)", *affixes["prefixes"])
+    if appended:
+        affixes["suffixes"] = (appended, *affixes["suffixes"])
     kept = [pattern for pattern in (_BRACKETED, _LETTERS) if keeps(pattern, chunks)]
-    return replace(rules, **affixes, whole=(*kept, *rules.whole), exceptions=exceptions)
+    return replace(rules, **affixes, whole=(*kept, *rules.whole), appended=appended, exceptions=exceptions)
+
+
+def _cuts_elsewhere(tokens: Sequence[Mapping[Any, Any]], appended: str) -> bool:
+    """Return whether an exception cuts a chunk, but not where the last of ``appended_words`` starts."""
+    match = re.search(rf"{appended}\Z", "".join(token[ORTH] for token in tokens))
+    return match is not None and len(tokens) > 1 and match[0] != tokens[-1][ORTH]
 
 
 def _pieces(kind: Kind, pieces: Iterable[Any] | None) -> tuple[str, ...]:

@@ -113,7 +113,7 @@ class _Search:
         self.chunks = with_twins(chunks)
         self.table = ChunkTable(self.chunks)
         self.is_word = words_before_stops(chunks)
-        self.rules = for_typed_text(language_rules(nlp), self.is_word, chunks)
+        self.rules = for_typed_text(language_rules(nlp), self.is_word, chunks, lang=nlp.lang or "")
         self.longest = max(map(len, self.rules.exceptions), default=0)
         self._parts_by_row: dict[int, set[str]] = {}
         self.all_rows = np.arange(len(self.chunks))

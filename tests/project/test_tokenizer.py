@@ -14,7 +14,7 @@ from spacy.util import get_lang_class
 from spacy.vocab import Vocab
 
 from project import tokenizer, tokenizer_search
-from project.tokenizer_rules import Change, additions, language_rules
+from project.tokenizer_rules import Change, additions, appended_words, language_rules
 from project.tokenizer_search import ChunkTable, train_tokenizer
 from spacy_g2g.evaluation.tokenization import compare_tokens, tokens_of
 from spacy_g2g.formats.conllu import read_conllu
@@ -192,6 +192,43 @@ def test_german_endings_for_women_and_men_stay_on_the_word():
     made = train_tokenizer(spacy.blank("de"), CHUNKS)
     assert tokens_of(made, "(Kolleg:innen,") == ("(", "Kolleg:innen", ",")
     assert tokens_of(made, "so:Ja") == ("so", ":", "Ja")
+
+
+#: Hyphens keep words together, except before some pronouns.
+FRENCH = {
+    ("maire-adjoint",): 3,
+    ("cerf-volant",): 3,
+    ("Alsace-Lorraine",): 3,
+    ("dit", "-il"): 3,
+    ("dit", "-on"): 2,
+}
+
+
+def test_french_pronouns_are_cut_off_verbs_even_if_hyphens_keep_words_together():
+    chunks = Counter({**FRENCH, ("rendez-vous",): 2, ("parla", "-t-il"): 2})
+    made = train_tokenizer(spacy.blank("fr"), chunks)
+    text = "Viens-tu? Lancez-le; dirait-elle, VAS-Y! Allons-y. ira-t-on a-t-elle dit\u2011il rendez-vous"
+    words = " ".join(tokens_of(made, text))
+    assert words.startswith("Viens -tu ? Lancez -le ; dirait -elle , VAS -Y ! Allons -y . ira -t-on")
+    assert words.endswith("ira -t-on a -t-elle dit \u2011il rendez-vous")
+
+
+def test_a_french_treebank_may_cut_a_letter_between_verb_and_pronoun_or_nothing():
+    made = train_tokenizer(spacy.blank("fr"), Counter({**FRENCH, ("parla", "-t", "-il"): 2}))
+    assert tokens_of(made, "ira-t-on") == ("ira", "-t", "-on")
+    whole = {("dit-il",): 3, ("dit-on",): 2, ("cerf-volant",): 3, ("maire-adjoint",): 2}
+    assert tokens_of(train_tokenizer(spacy.blank("fr"), Counter(whole)), "viens-tu") == ("viens-tu",)
+
+
+def test_words_behind_a_hyphen_are_those_that_a_treebank_mostly_cuts_off():
+    cut = [("je", "-li"), ("byl", "-li"), ("má", "-LI", ".")]
+    pattern = appended_words([*cut, ("Ali-li",), ("a-z",), ("b", "-z")], lang="cs")
+    assert pattern is not None
+    assert [text for text in ("bude-li", "bude\u2010LI", "3-li", "c-z") if re.search(pattern, text)] == [
+        "bude-li",
+        "bude\u2010LI",
+    ]
+    assert appended_words([*cut[:2], ("Ali-li",), ("Uli-li",)], lang="cs") is None
 
 
 def test_contractions_are_cut_before_other_marks():
