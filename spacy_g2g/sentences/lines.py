@@ -56,6 +56,15 @@ NEAR = 5
 _END_MARKS = (
     ".!?\u2026\u3002\uff01\uff1f\uff61\u0964\u0965\u061f\u06d4\u0589\u1362\u1367\u17d4\u17d5\u104b\u0f0d"
 )
+#: The end of a line that ends a sentence: such a mark, and emoji or smileys after it. One full stop may be an
+#: abbreviation's, and after quotation marks or brackets the sentence may go on: "Why?" he asked.
+_ENDED = re.compile(
+    rf"""(?:[{_END_MARKS[1:]}]|\.\.)[!?.\u2026]*
+    (?:\s*[^\w\s.,;:"'`*_~<>()\[\]{{}}\u00ab\u00bb\u2018-\u201f-]|\s+[:;=][-']?[()DPp/\\|*]+|\s*<3)*$""",
+    re.VERBOSE,
+)
+#: Maximum number of characters of a line's end.
+_END_LENGTH = 40
 _ENDS = np.array([get_string_id(mark) for mark in _END_MARKS], dtype=np.uint64)
 #: Number of features of a word: of a gap without line breaks, of a line break, of the text and its blocks.
 _N_GAP, _N_BREAK, _N_TEXT = 2, 12 + 2 * len(KINDS), 6
@@ -76,6 +85,7 @@ class Line(NamedTuple):
     first: Number of characters before the first white space of the text.
     depth: Number of marks of a quotation (>) at the beginning.
     kind: One of ``KINDS``.
+    is_ended: Whether a sentence ends with it, by its last marks.
     """
 
     word: int
@@ -86,6 +96,7 @@ class Line(NamedTuple):
     first: int
     depth: int
     kind: str
+    is_ended: bool
 
 
 #: The joiner of emoji, and skin tones.
@@ -259,7 +270,8 @@ def find_lines(text: str, offsets: Sequence[int]) -> Iterator[Line]:
             kind, mark = _kind_of(body)
             text_word = word_at.get(start + indent + len(line) - len(body[mark:].lstrip()), word)
             first = len(body.split(None, 1)[0])
-            yield Line(word, text_word, n_breaks, indent, len(raw.rstrip()), first, depth, kind)
+            is_ended = _ENDED.search(body[-_END_LENGTH:]) is not None
+            yield Line(word, text_word, n_breaks, indent, len(raw.rstrip()), first, depth, kind, is_ended)
             n_breaks, last_depth = 0, depth
         n_breaks += 1
         start += len(raw)
@@ -279,7 +291,8 @@ def block_starts(lines: Sequence[Line]) -> list[bool]:
     A block starts after a blank line, where the depth of quotation changes, and at and after a heading, a row
     of a table or a ruled line. An item of a list starts a block unless it looks like a wrapped line that
     begins with a dash: the line before it is full, and its paragraph has no other items. After an item, a
-    line that is not indented starts a block if the line before it is not full.
+    line that is not indented starts a block if the line before it is not full. So does a line after the end
+    of a sentence, whatever its first letter, as in a chat.
     """
     parts = [0] * min(1, len(lines))
     for before, line in pairwise(lines):
@@ -291,9 +304,11 @@ def block_starts(lines: Sequence[Line]) -> list[bool]:
     for k, line in enumerate(lines):
         starts_block = k == 0 or parts[k] != parts[k - 1]
         if not starts_block and line.kind in _ITEMS:
-            starts_block = n_items[parts[k]] > 1 or lines[k - 1].length < _MIN_WIDTH or room(lines, k) >= 0
+            starts_block = n_items[parts[k]] > 1 or not _is_full(lines, k - 1)
         elif not starts_block and line.indent <= indent and line.kind != "small":
             starts_block = room(lines, k) >= 0
+        if not starts_block and lines[k - 1].is_ended:
+            starts_block = not _is_full(lines, k - 1)
         if starts_block:
             indent = line.indent if line.kind in _ITEMS else -1
         starts.append(starts_block)
@@ -307,6 +322,11 @@ def continues_item(lines: Sequence[Line], blocks: Sequence[bool]) -> Iterator[bo
         if starts_block:
             indent = line.indent if line.kind in _ITEMS else np.inf
         yield not starts_block and line.indent > indent and line.kind == "small"
+
+
+def _is_full(lines: Sequence[Line], k: int) -> bool:
+    """Return whether line k is long, and the longest near it if it also had the first word of the next."""
+    return lines[k].length >= _MIN_WIDTH and room(lines, k + 1) < 0
 
 
 def room(lines: Sequence[Line], k: int) -> int:

@@ -45,9 +45,15 @@ def block_texts(text: str) -> list[str]:
 
 def test_lines_know_their_words_indents_and_lengths():
     first, second, third = lines_of("Tea  time\n\n   is over now  \nBye")
-    assert first == Line(word=0, text=0, n_breaks=2, indent=0, length=9, first=3, depth=0, kind="capital")
-    assert second == Line(word=2, text=2, n_breaks=2, indent=3, length=14, first=2, depth=0, kind="small")
-    assert third == Line(word=5, text=5, n_breaks=1, indent=0, length=3, first=3, depth=0, kind="capital")
+    assert first == Line(
+        word=0, text=0, n_breaks=2, indent=0, length=9, first=3, depth=0, kind="capital", is_ended=False
+    )
+    assert second == Line(
+        word=2, text=2, n_breaks=2, indent=3, length=14, first=2, depth=0, kind="small", is_ended=False
+    )
+    assert third == Line(
+        word=5, text=5, n_breaks=1, indent=0, length=3, first=3, depth=0, kind="capital", is_ended=False
+    )
 
 
 def test_bare_words_follow_no_mark_and_no_break():
@@ -160,6 +166,32 @@ def test_a_wrapped_line_that_begins_with_a_dash_is_no_item():
     # In a list, a full line before an item says nothing.
     listed = "- the committee met on the first day\n- a Monday as it happens and all left"
     assert block_starts(lines_of(listed)) == [True, True]
+
+
+@pytest.mark.parametrize(
+    "end", ["?", "!!", "...", "\u3002", "? \U0001f602\U0001f602", "!\U0001f44d\U0001f3fd", "! :-)", "? <3"]
+)
+def test_a_line_after_the_end_of_a_sentence_starts_a_block_whatever_its_first_letter(end: str):
+    assert block_starts(lines_of(f"you are coming{end}\nsure")) == [True, True]
+
+
+@pytest.mark.parametrize("end", ["", ".", ",", '?"', "?\u201d", "? \u00bb", "!)", "**", "?\u2019"])
+def test_a_sentence_may_go_on_after_other_marks_at_the_end_of_a_line(end: str):
+    assert block_starts(lines_of(f"you are coming{end}\nsure")) == [True, False]
+
+
+def test_a_wrapped_line_after_the_end_of_a_sentence_is_no_block():
+    wrapped = "he shouted Wait for me, I am nearly there!\nand ran after them as fast as he could"
+    assert block_starts(lines_of(wrapped)) == [True, False]
+    # With room for the next word, the writer broke the line on purpose.
+    assert block_starts(lines_of(wrapped.replace(", I am nearly there", ""))) == [True, True]
+
+
+@pytest.mark.parametrize(
+    "middle", ["?" * 10**5, "? " + "\U0001f602" * 10**5, "?" + " " * 10**5, "?!." * 10**5]
+)
+def test_the_end_of_a_line_is_found_in_time_that_grows_with_its_length(middle: str):
+    assert [line.is_ended for line in find_lines(f"{middle}a", [0])] == [False]
 
 
 def test_room_is_what_the_line_before_had_left():
