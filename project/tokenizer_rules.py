@@ -47,16 +47,29 @@ AFFIXES: tuple[Kind, ...] = ("prefixes", "suffixes", "infixes")
 #: Abbreviations that few treebanks have and that the rules of the language lack, without their full stops. In
 #: lower case, they stand for the capitalized forms, too.
 ABBREVIATIONS: Mapping[str, str] = {
+    "bg": "бул др инж лв проф стр тел ул",
+    "ca": "art av núm pàg pàgs sra srs tel vol",
+    "cs": "apod atd č doc dr hod ing max mgr mil min mld např nám obr prof př resp str sv tel tj tzn tzv ul",
     "de": "Anm Hrsg Tab Tel Verf",
+    "el": "δρ καθ κα κκ λεωφ οδ περ Απρ Αυγ Γεν Δεκ Ιαν Ιουλ Ιουν Μαρ Νοε Οκτ Σεπ Φεβ",  # noqa: RUF001
     "en": "al approx assn ave blvd capt cf cmdr cpl dept eq eqs esp ext fig figs fri hon incl lieut lt maj "
     "mon pp pres rd resp Sec Secs sgt supt Tab tel thu thurs tue tues univ viz vol vols wed",
     "es": "admón arq art atte cap dpto dña izq ltda pág págs sras sres tel tfno vol",
-    "fr": "al c.-à-d chap éd env fig figs hab J.-C p.ex tél vol",
+    "fi": "engl kpl nro",
+    "fr": "al c.-à-d chap éd env ex fig figs hab p.ex tél vol",
+    "hr": "br dr god ing itd itsl mil mr npr prof sl st str tel tj tzv ul",
+    "hu": "db",
     "it": "cell cfr dott egr es fig ing mld mln nr pagg prof sig tel vol",
+    "nl": "excl incl tel",
     "pl": "dr godz im mln np nr prof rys str tj tzn tzw ul",
     "pt": "apto cap dra exa exmo fig inc ltda núm págs prof vol",
+    "ro": "ap bl dl dna mil mld pag sc vol",
     "ru": "др рис тел",
+    "sl": "dr itd npr prof str št tel tj ul",
+    "sr": "br dr god ing itd mil mr npr prof sl str tel tj tzv ul",
+    "sv": "ca dr jfr nr st",
     "tr": "bkz örn",
+    "uk": "вул гр грн див млн млрд напр рр тел тис",  # noqa: RUF001
 }
 #: Patterns of words that a language has beside those of its rules: German Kolleg:innen, Leser*in
 WHOLE: Mapping[str, tuple[str, ...]] = {"de": (r"[^\W\d_]{2,}[:*_]in(?:nen)?(?:-\w+)?",)}

@@ -59,7 +59,7 @@ _END_MARKS = (
 #: The end of a line that ends a sentence: such a mark, and emoji or smileys after it. One full stop may be an
 #: abbreviation's, and after quotation marks or brackets the sentence may go on: "Why?" he asked.
 _ENDED = re.compile(
-    rf"""(?:[{_END_MARKS[1:]}]|\.\.)[!?.\u2026]*
+    rf"""(?:[{_END_MARKS[1:]}\u037e]|(?<=[\u0370-\u03ff\u1f00-\u1fff]);|\.\.)[!?.;\u2026]*
     (?:\s*[^\w\s.,;:"'`*_~<>()\[\]{{}}\u00ab\u00bb\u2018-\u201f-]|\s+[:;=][-']?[()DPp/\\|*]+|\s*<3)*$""",
     re.VERBOSE,
 )

@@ -14,7 +14,14 @@ from spacy.util import get_lang_class
 from spacy.vocab import Vocab
 
 from project import tokenizer, tokenizer_search
-from project.tokenizer_rules import Change, additions, appended_words, language_rules
+from project.tokenizer_rules import (
+    ABBREVIATIONS,
+    Change,
+    additions,
+    appended_words,
+    for_typed_text,
+    language_rules,
+)
 from project.tokenizer_search import ChunkTable, train_tokenizer
 from spacy_g2g.evaluation.tokenization import compare_tokens, tokens_of
 from spacy_g2g.formats.conllu import read_conllu
@@ -133,6 +140,14 @@ def test_abbreviations_of_a_language_stay_whole():
     made = train_tokenizer(spacy.blank("en"), CHUNKS + Counter({("vol",): 50, ("vol", "."): 20}))
     text = "See Fig. 2, eqs. 3 (cf. Sec. 4), et al., univ. vol."
     assert " ".join(tokens_of(made, text)) == "See Fig. 2 , eqs. 3 ( cf. Sec. 4 ) , et al. , univ. vol ."
+
+
+@pytest.mark.parametrize("lang", ABBREVIATIONS)
+def test_each_listed_abbreviation_stays_whole_in_running_text(lang):
+    made = for_typed_text(language_rules(spacy.blank(lang)), lambda _: False, Counter(), lang=lang)
+    forms = [f"{word}." for word in ABBREVIATIONS[lang].split()]
+    assert tokens_of(made.tokenizer(Vocab()), " ".join(forms)) == (*forms,)
+    assert tokens_of(made.tokenizer(Vocab()), f"({forms[0]}") == ("(", forms[0])
 
 
 def test_a_word_keeps_its_ending_in_brackets_unless_the_treebank_cuts_it_off():
