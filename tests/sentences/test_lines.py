@@ -173,10 +173,12 @@ def test_a_wrapped_line_that_begins_with_a_dash_is_no_item():
 )
 def test_a_line_after_the_end_of_a_sentence_starts_a_block_whatever_its_first_letter(end: str):
     assert block_starts(lines_of(f"you are coming{end}\nsure")) == [True, True]
-    assert block_starts(lines_of("\u03ad\u03c1\u03c7\u03b5\u03c3\u03b1\u03b9;\n\u03bd\u03b1\u03b9")) == [
-        True,
-        True,
-    ]
+
+
+def test_a_greek_question_ends_its_line():
+    question, yes = "\u03ad\u03c1\u03c7\u03b5\u03c3\u03b1\u03b9;", "\u03bd\u03b1\u03b9"
+    assert block_starts(lines_of(f"{question}\n{yes}")) == [True, True]
+    assert block_starts(lines_of(f"come;\n{yes}")) == [True, False]
 
 
 @pytest.mark.parametrize("end", ["", ".", ",", '?"', "?\u201d", "? \u00bb", "!)", "**", "?\u2019"])
